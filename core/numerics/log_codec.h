@@ -5,33 +5,43 @@
 #include <span>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "core/base/error.h"
 #include "core/numerics/rounding_log.h"
 
-/// Bytes of the rounding log, specified in LOG_FORMAT.md beside this file. Decoding is strict: exactly one byte sequence stands for
-/// one log, so a log cannot be padded or re-coded. All functions are pure and thread-safe.
 namespace assay::numerics {
 
-/// Section of one product site; empty where there are no entries.
-[[nodiscard]] base::ByteVector encodeSection(const SiteLog& log);
-/// `values` is the number of elements of the site; `offset` the place of the section in its file, for error messages. An index at or
-/// beyond `values` is decoded (the enforcer reports it as an offence) up to 2^48.
-[[nodiscard]] base::Result<SiteLog> decodeSection(base::ByteView section, std::uint64_t offset = 0);
+/// Bytes of one site's entries as LOG_FORMAT.md beside this file specifies: one encoding per log.
+/// Preconditions: indices strictly increasing and below `siteValues`, payloads well-formed.
+[[nodiscard]] base::ByteVector encodeSection(const SiteLog& log, std::uint64_t siteValues);
 
-struct SectionRange {
-    std::uint64_t offset = 0; ///< in the file
-    std::uint64_t length = 0;
-};
+/// Strict inverse: `malformed` with the absolute offset (baseOffset + position) unless the bytes are exactly what
+/// encodeSection gives for the decoded entries. Memory is bounded by 64 bytes per input byte. Payloads of -0 and NaN are
+/// *not* rejected here: they are offences that the auditor reports with evidence.
+[[nodiscard]] base::Result<SiteLog> decodeSection(base::ByteView section, std::uint64_t siteValues,
+                                                  std::uint64_t baseOffset);
 
-/// A step's log file, decoded down to its sections.
+/// Limits of a step file.
+inline constexpr std::uint64_t kMaxSections = 1ULL << 20;
+inline constexpr std::uint64_t kMaxStepLogBytes = 1ULL << 36;
+
+/// One step's log: views into the file's bytes.
 struct StepLogFile {
+    struct Section {
+        base::ByteView bytes;
+        std::uint64_t offset = 0; ///< of the section's first byte in the file
+    };
     base::Digest order;
     std::uint64_t step = 0;
-    std::vector<SectionRange> sections; ///< one per product site, in execution order
+    std::vector<Section> sections; ///< product sites in execution order
 };
 
-[[nodiscard]] base::ByteVector encodeStepLog(const base::Digest& order, std::uint64_t step, std::span<const base::ByteVector> sections);
-/// At most 2^20 sections.
+[[nodiscard]] base::ByteVector encodeStepLog(const base::Digest& order, std::uint64_t step,
+                                             std::span<const base::ByteVector> sections);
+
+/// Structure only; sections are decoded one by one with decodeSection. `malformed` with an offset for anything but the one
+/// encoding. The result borrows from `file`.
 [[nodiscard]] base::Result<StepLogFile> decodeStepLog(base::ByteView file);
 
 } // namespace assay::numerics

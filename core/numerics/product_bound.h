@@ -3,44 +3,69 @@
 
 #include <cstdint>
 
-#include "cuda/arith/rounding.h"
+#include "cuda/arith/interval.h"
+#include "cuda/arith/reduce.h"
 
-/// Bounds on how far two honest evaluations of one element of a matrix product may lie apart. Proofs: PROOF.md beside this file.
 namespace assay::numerics {
 
-/// Unit roundoff of FP64.
-inline constexpr double kUnitRoundoff = 0x1p-53;
-/// Covers the rounding of the norms and of the bound itself (both below 2^-40 relatively); see PROOF.md, section 2.
-inline constexpr double kNormSlack = 1.0 + 0x1p-30;
-/// As kNormSlack for the exact-sum rule.
-inline constexpr double kExactSlack = 1.0 + 0x1p-40;
+/// Which promise D makes. `proven`: two machines with any kernel, any order inside a block, never differ by more than D.
+/// `empirical`: smaller, but exceeded by real kernels on constant or sorted operands (weaker evidence).
+enum class BoundKind : std::uint8_t { proven, empirical };
 
-/// Which bound an order has chosen.
-enum class BoundKind {
-    proven,   ///< holds for any order of additions inside a block
-    empirical ///< smaller log; exceeded by real kernels on adversarial operands (factor up to 2)
+/// Largest number of blocks for which the proof of `proven` holds.
+inline constexpr std::uint64_t kMaxBlocks = 1ULL << 26;
+/// Below this many granules a sum of exact products is exact in every order. A little under 2^53, so that the rounding of
+/// the computed norms cannot matter.
+inline constexpr double kExactGranules = 0x1p53 - 0x1p33;
+
+/// The factor c of D = c * rowNorm * colNorm + 2u|y| for sums of K products.
+/// proven: c = 2 min(K, block) u, exact; K is cut into blocks of at most `block` terms, each summed in any order starting
+///   from zero, and the blocks added with arith::BlockSum. Preconditions: block >= 1, K <= kMaxBlocks * block.
+/// empirical: c = u (8 + 2 sqrt K) for K > 0, any order; `block` is ignored.
+/// K = 0 gives 0. Proof: PROOF.md beside this file.
+[[nodiscard]] double boundCoefficient(BoundKind kind, std::uint64_t K, std::uint64_t block);
+
+/// One two-dimensional product and what its bound needs. Element (i, j) has index indexBase + i * cols + j.
+/// Pointers are borrowed; norms and granules are those of the operand's row i and the other operand's column j, from
+/// rowNorms/columnNorms (or the same tree elsewhere), so that every party has the same bits.
+struct ProductSite {
+    const double* y = nullptr; ///< FP64 results, row-major, row stride = cols
+    std::uint64_t rows = 0;
+    std::uint64_t cols = 0;
+    const double* rowNorm = nullptr;    ///< [rows]
+    const double* colNorm = nullptr;    ///< [cols]
+    const double* rowGranule = nullptr; ///< [rows]
+    const double* colGranule = nullptr; ///< [cols]
+    double coefficient = 0.0;           ///< from boundCoefficient
+    std::uint64_t indexBase = 0;        ///< index of element (0, 0) in the site's log
+
+    [[nodiscard]] std::uint64_t values() const { return rows * cols; }
 };
 
-/// D = productCoefficient(...) * |a| * |b| + 2u|y|, with |a|, |b| the Euclidean norms of the operands of one element.
-/// `length` is the number of terms K >= 1, `block` the block size of the order (ignored by the empirical bound).
-[[nodiscard]] double productCoefficient(BoundKind kind, std::uint64_t length, std::uint64_t block);
-
-/// The granule of a set of FP32 values is the largest power of two that divides all of them (+Inf where all are zero).
-/// Where |a| |b| < 2^53 granule_a granule_b every partial sum in any order is exact in FP64, so D = 0 (exact-sum rule).
-/// All parties evaluate this one expression, in this order of operations.
-[[nodiscard]] inline double elementBound(double coefficient, double normA, double normB, double granuleA, double granuleB,
-                                         double y) {
-    const double norms = normA * normB;
-    if (norms * kExactSlack < (granuleA * 0x1p53) * granuleB) {
-        return 0.0;
-    }
-    return coefficient * norms + (2.0 * kUnitRoundoff) * arith::magnitude(y);
+/// D of one element from its own parts: 0 where the exact-sum rule holds (every order gives the same bits), otherwise
+/// coefficient * (rowNorm * colNorm) + 2u|y|. NaN or infinite where an operand is.
+[[nodiscard]] ASSAY_INLINE double elementBound(double y, double rowNorm, double colNorm, double rowGranule,
+                                               double colGranule, double coefficient) {
+    const double norms = rowNorm * colNorm;
+    const double limit = (kExactGranules * rowGranule) * colGranule;
+    const double magnitude = arith::doubleFromBits(arith::bitsOf(y) & 0x7FFFFFFFFFFFFFFFULL);
+    return norms < limit ? 0.0 : coefficient * norms + 2.0 * arith::kUnitRoundoff * magnitude;
 }
 
-/// Norms and granules of the rows of a row-major matrix (rows x columns, `stride` >= columns values apart) in the specified order
-/// of cuda/arith/reduce.h. norm and granule hold `rows` values. A non-finite operand gives a non-finite norm.
-void rowNorms(const float* a, std::uint64_t rows, std::uint64_t columns, std::uint64_t stride, double* norm, double* granule);
-/// The same for the columns: norm and granule hold `columns` values.
-void columnNorms(const float* a, std::uint64_t rows, std::uint64_t columns, std::uint64_t stride, double* norm, double* granule);
+/// D of element (row, col) of a product.
+[[nodiscard]] inline double elementBound(const ProductSite& site, std::uint64_t row, std::uint64_t col) {
+    return elementBound(site.y[row * site.cols + col], site.rowNorm[row], site.colNorm[col], site.rowGranule[row],
+                        site.colGranule[col], site.coefficient);
+}
+
+/// Euclidean norm of each row of the row-major matrix a[rows, cols] with row stride `stride` >= cols: the square root of the
+/// sum of squares in the tree of cuda/arith/reduce.h. granule[i] is the largest power of two that divides every finite
+/// nonzero value of the row (1 if there is none). Outputs have `rows` values. Infinite or NaN values make the norm so.
+void rowNorms(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride, double* norm,
+              double* granule);
+
+/// The same for the columns of a[rows, cols]: outputs have `cols` values, equal bit for bit to rowNorms of the transpose.
+void columnNorms(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride, double* norm,
+                 double* granule);
 
 } // namespace assay::numerics

@@ -5,108 +5,200 @@
 
 #include "cuda/arith/host_device.h"
 
-/// The one specified order of every reduction that is not a matrix product. A sum of n terms:
-/// 1. Terms are cut into chunks of 1024 consecutive terms (the last may be shorter).
-/// 2. In a chunk, lane l of 16 starts at +0 and adds the terms l, l+16, l+32, ... in that order. Then lane i += lane i+8 for i < 8,
-///    i+4 for i < 4, i+2 for i < 2, i+1 for i < 1; lane 0 is the chunk's sum.
-/// 3. The chunk sums are combined by pairing neighbours (2i, 2i+1) level by level; an odd last one passes up unchanged.
-/// The result depends on nothing else: no thread count, vector width or device. An empty sum is +0.
+/// The one summation order of everything that is not a matrix product. Persistent: changing it changes every commitment.
+///
+/// For terms t[0] .. t[n-1]:
+///  1. Cut into chunks of 1024 consecutive terms (the last may be shorter).
+///  2. In a chunk, lane l of 16 adds the terms l, l + 16, l + 32, ... one after the other, starting with the first itself.
+///  3. The lanes are combined pairwise with strides 8, 4, 2, 1: lane i += lane i + stride. Lane 0 is the chunk's sum.
+///  4. The chunk sums are combined in a balanced tree: neighbours (2i, 2i+1) are added, left operand first; an odd last one
+///     passes up unchanged; repeat until one value is left.
+/// A lane without terms adds nothing. The empty sum is +0. Every addition is one FP64 addition.
+///
+/// The order depends on n alone: not on threads, vector width or device. With at most 2^40 terms no term passes through more
+/// than 63 + 4 + 30 = 97 additions.
 namespace assay::arith {
 
 inline constexpr std::uint64_t kTreeChunk = 1024;
 inline constexpr std::uint64_t kTreeLanes = 16;
 
-/// Combines chunk sums as they come, in order: equivalent to step 3 with O(log n) memory. A level holds at most one pending sum;
-/// the final fold joins pending sums from the lowest level up, which is what "odd one passes up unchanged" gives.
-class TreeCombiner {
-public:
-    ASSAY_HD void add(double sum) {
-        std::uint64_t count = m_count++;
-        std::uint32_t level = 0;
-        while ((count & 1u) != 0) {
-            sum = m_pending[level] + sum;
-            count >>= 1;
-            ++level;
+namespace detail {
+
+/// -0 is the neutral element of IEEE addition: -0 + x is x for every x, both zeros included. Lanes start with it, so that
+/// "starts with the first term" and "a missing term adds nothing" need no branches.
+inline constexpr double kNeutral = -0.0;
+
+/// Combines values that arrive in order as step 4 says, for W independent sums at once. Like a binary counter: bit b of the
+/// number of chunks seen so far tells whether slot b holds the sum of a complete group of 2^b chunks.
+template <int W>
+struct TreeStack {
+    double slot[54][W];
+    std::uint64_t seen = 0;
+
+    ASSAY_HD ASSAY_INLINE void push(const double* chunk) {
+        double carry[W];
+        for (int w = 0; w < W; ++w) {
+            carry[w] = chunk[w];
         }
-        m_pending[level] = sum;
-    }
-    [[nodiscard]] ASSAY_HD double total() const {
-        bool any = false;
-        double sum = 0.0;
-        std::uint64_t count = m_count;
-        for (std::uint32_t level = 0; count != 0; ++level, count >>= 1) {
-            if ((count & 1u) != 0) {
-                sum = any ? m_pending[level] + sum : m_pending[level];
-                any = true;
+        int level = 0;
+        for (std::uint64_t rest = seen; (rest & 1U) != 0; rest >>= 1, ++level) {
+            for (int w = 0; w < W; ++w) {
+                carry[w] = slot[level][w] + carry[w];
             }
         }
-        return sum;
+        for (int w = 0; w < W; ++w) {
+            slot[level][w] = carry[w];
+        }
+        ++seen;
     }
 
-private:
-    double m_pending[54] = {};
-    std::uint64_t m_count = 0;
+    /// Combines what is left, from the right (small groups) to the left. Leaves +0 where nothing was pushed.
+    ASSAY_HD ASSAY_INLINE void finish(double* out) const {
+        bool first = true;
+        for (int w = 0; w < W; ++w) {
+            out[w] = 0.0;
+        }
+        for (int level = 0; level < 54; ++level) {
+            if (((seen >> level) & 1U) == 0) {
+                continue;
+            }
+            for (int w = 0; w < W; ++w) {
+                out[w] = first ? slot[level][w] : slot[level][w] + out[w];
+            }
+            first = false;
+        }
+    }
 };
 
-ASSAY_HD inline double foldLanes(double* lane) {
-    for (std::uint64_t stride = kTreeLanes / 2; stride > 0; stride /= 2) {
-        for (std::uint64_t i = 0; i < stride; ++i) {
-            lane[i] += lane[i + stride];
+/// Steps 2 and 3 for the terms begin .. end-1 of one chunk.
+template <typename F>
+[[nodiscard]] ASSAY_HD ASSAY_INLINE double chunkSum(std::uint64_t begin, std::uint64_t end, F&& term) {
+    double lane[kTreeLanes];
+    for (std::uint64_t l = 0; l < kTreeLanes; ++l) {
+        lane[l] = kNeutral;
+    }
+    std::uint64_t at = begin;
+    for (; at + kTreeLanes <= end; at += kTreeLanes) {
+        for (std::uint64_t l = 0; l < kTreeLanes; ++l) {
+            lane[l] += term(at + l);
         }
     }
-    return lane[0];
-}
-
-/// Sum of term(0) .. term(n-1) in the specified order. `term` is called once per index, in index order.
-template <typename Term>
-ASSAY_HD inline double treeSum(std::uint64_t n, Term term) {
-    TreeCombiner combiner;
-    for (std::uint64_t start = 0; start < n; start += kTreeChunk) {
-        const std::uint64_t length = n - start < kTreeChunk ? n - start : kTreeChunk;
-        double lane[kTreeLanes] = {};
-        std::uint64_t i = 0;
-        for (; i + kTreeLanes <= length; i += kTreeLanes) {
-            for (std::uint64_t l = 0; l < kTreeLanes; ++l) {
-                lane[l] += term(start + i + l);
-            }
-        }
-        for (std::uint64_t l = 0; i + l < length; ++l) {
-            lane[l] += term(start + i + l);
-        }
-        combiner.add(foldLanes(lane));
+    for (std::uint64_t l = 0; at + l < end; ++l) {
+        lane[l] += term(at + l);
     }
-    return combiner.total();
+    for (std::uint64_t l = 0; l < 8; ++l) {
+        lane[l] += lane[l + 8];
+    }
+    for (std::uint64_t l = 0; l < 4; ++l) {
+        lane[l] += lane[l + 4];
+    }
+    lane[0] += lane[2];
+    lane[1] += lane[3];
+    return lane[0] + lane[1];
 }
 
-/// Sums of `columns` interleaved sequences in the specified order, each as treeSum would: out[c] = sum over r of term(r, c), c in
-/// [0, columns). Reads rows in order, so row-major data is streamed once. `columns` <= kTreeColumnBlock.
-inline constexpr std::uint64_t kTreeColumnBlock = 16;
-template <typename Term>
-ASSAY_HD inline void treeSumColumns(std::uint64_t rows, std::uint64_t columns, Term term, double* out) {
-    TreeCombiner combiner[kTreeColumnBlock];
-    for (std::uint64_t start = 0; start < rows; start += kTreeChunk) {
-        const std::uint64_t length = rows - start < kTreeChunk ? rows - start : kTreeChunk;
-        double lane[kTreeLanes][kTreeColumnBlock] = {};
-        for (std::uint64_t i = 0; i < length; ++i) {
-            double* sums = lane[i % kTreeLanes];
-            for (std::uint64_t c = 0; c < columns; ++c) {
-                sums[c] += term(start + i, c);
-            }
-        }
-        for (std::uint64_t stride = kTreeLanes / 2; stride > 0; stride /= 2) {
-            for (std::uint64_t i = 0; i < stride; ++i) {
-                for (std::uint64_t c = 0; c < columns; ++c) {
-                    lane[i][c] += lane[i + stride][c];
+} // namespace detail
+
+/// Sum of term(0) .. term(n-1), term(i) -> double, in the specified order. `term` is called once per index.
+template <typename F>
+[[nodiscard]] ASSAY_HD ASSAY_INLINE double treeSum(std::uint64_t n, F&& term) {
+    if (n == 0) {
+        return 0.0;
+    }
+    if (n <= kTreeChunk) {
+        return detail::chunkSum(0, n, term);
+    }
+    detail::TreeStack<1> stack;
+    for (std::uint64_t begin = 0; begin < n; begin += kTreeChunk) {
+        const std::uint64_t end = n - begin < kTreeChunk ? n : begin + kTreeChunk;
+        const double chunk = detail::chunkSum(begin, end, term);
+        stack.push(&chunk);
+    }
+    double sum = 0.0;
+    stack.finish(&sum);
+    return sum;
+}
+
+[[nodiscard]] ASSAY_HD inline double treeSum(const float* x, std::uint64_t n) {
+    return treeSum(n, [x](std::uint64_t i) { return static_cast<double>(x[i]); });
+}
+[[nodiscard]] ASSAY_HD inline double treeSum(const double* x, std::uint64_t n) {
+    return treeSum(n, [x](std::uint64_t i) { return x[i]; });
+}
+/// The squares of FP32 values are exact in FP64.
+[[nodiscard]] ASSAY_HD inline double treeSumSquares(const float* x, std::uint64_t n) {
+    return treeSum(n, [x](std::uint64_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+}
+/// The products of FP32 values are exact in FP64.
+[[nodiscard]] ASSAY_HD inline double treeDot(const float* a, const float* b, std::uint64_t n) {
+    return treeSum(n, [a, b](std::uint64_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); });
+}
+
+/// out[c] = treeSum(rows, [&](r) { return term(r, c); }) for c < cols, the same bits, with the rows as the outer loop so
+/// that row-major data is read in order. term(r, c) -> double.
+template <typename F>
+ASSAY_HD ASSAY_INLINE void treeSumColumns(std::uint64_t rows, std::uint64_t cols, F&& term, double* out) {
+    constexpr int kWidth = 16;
+    for (std::uint64_t first = 0; first < cols; first += kWidth) {
+        const std::uint64_t width = cols - first < kWidth ? cols - first : kWidth;
+        detail::TreeStack<kWidth> stack;
+        for (std::uint64_t begin = 0; begin < rows; begin += kTreeChunk) {
+            const std::uint64_t end = rows - begin < kTreeChunk ? rows : begin + kTreeChunk;
+            double lane[kTreeLanes][kWidth];
+            for (auto& row : lane) {
+                for (double& value : row) {
+                    value = detail::kNeutral;
                 }
             }
+            for (std::uint64_t r = begin; r < end; ++r) {
+                double* into = lane[(r - begin) % kTreeLanes];
+                if (width == kWidth) {
+                    for (int w = 0; w < kWidth; ++w) {
+                        into[w] += term(r, first + static_cast<std::uint64_t>(w));
+                    }
+                } else {
+                    for (std::uint64_t w = 0; w < width; ++w) {
+                        into[w] += term(r, first + w);
+                    }
+                }
+            }
+            for (std::uint64_t stride = kTreeLanes / 2; stride > 0; stride /= 2) {
+                for (std::uint64_t l = 0; l < stride; ++l) {
+                    for (int w = 0; w < kWidth; ++w) {
+                        lane[l][w] += lane[l + stride][w];
+                    }
+                }
+            }
+            stack.push(lane[0]);
         }
-        for (std::uint64_t c = 0; c < columns; ++c) {
-            combiner[c].add(lane[0][c]);
+        double sum[kWidth];
+        stack.finish(sum);
+        for (std::uint64_t w = 0; w < width; ++w) {
+            out[first + w] = sum[w];
         }
     }
-    for (std::uint64_t c = 0; c < columns; ++c) {
-        out[c] = combiner[c].total();
+}
+
+/// Index of the largest of value(0) .. value(n-1); the lowest index wins among equals (both zeros are equal); the first NaN,
+/// if there is one, wins over everything. Precondition: n > 0.
+template <typename F>
+[[nodiscard]] ASSAY_HD ASSAY_INLINE std::uint64_t argMax(std::uint64_t n, F&& value) {
+    std::uint64_t best = 0;
+    auto bestValue = value(std::uint64_t{0});
+    for (std::uint64_t i = 1; i < n && bestValue == bestValue; ++i) {
+        const auto candidate = value(i);
+        if (candidate > bestValue || candidate != candidate) {
+            best = i;
+            bestValue = candidate;
+        }
     }
+    return best;
+}
+
+/// value(argMax(n, value)): the maximum, NaN if any value is NaN. Precondition: n > 0.
+template <typename F>
+[[nodiscard]] ASSAY_HD ASSAY_INLINE auto maxOf(std::uint64_t n, F&& value) {
+    return value(argMax(n, value));
 }
 
 } // namespace assay::arith

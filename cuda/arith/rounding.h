@@ -1,55 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "cuda/arith/host_device.h"
 
-/// RN and the integer keys of FP32 values: the foundation on which trainer, auditor and judge must agree bit for bit.
 namespace assay::arith {
 
-/// RN: FP64 to the nearest FP32, ties to even, with -0 made +0 (adding +0 turns -0 into +0 and changes nothing else).
-ASSAY_HD inline float roundToFloat(double value) {
-    return static_cast<float>(value) + 0.0f;
-}
+/// Unit roundoff of FP64 (half the distance from 1 to the next value).
+inline constexpr double kUnitRoundoff = 0x1p-53;
 
-/// Order-preserving integer of an FP32 value: the bits for a clear sign, else -(bits & 0x7FFFFFFF); one zero. NaN has no order:
-/// callers exclude it first.
-ASSAY_HD inline std::int32_t keyOf(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffu);
+/// RN: rounds to the nearest FP32 value, ties to even, and makes -0 positive. Overflow gives an infinity, NaN stays NaN.
+/// Monotone: x <= y implies RN(x) <= RN(y).
+[[nodiscard]] ASSAY_HD constexpr float roundToFloat(double x) { return static_cast<float>(x) + 0.0F; }
+
+/// The integer m that orders floats: the bits of a positive value, minus the magnitude bits of a negative one. Both zeros
+/// have key 0; neighbours differ by 1; the infinities have keys +-0x7F800000. The key of a NaN is meaningless.
+[[nodiscard]] ASSAY_HD constexpr std::int32_t keyOf(float x) {
+    const std::uint32_t bits = bitsOf(x);
+    const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFU);
     return (bits >> 31) != 0 ? -magnitude : magnitude;
 }
 
-/// Inverse of keyOf (key 0 gives +0).
-ASSAY_HD inline float fromKey(std::int32_t key) {
-    const std::uint32_t bits =
-        key < 0 ? (static_cast<std::uint32_t>(-key) | 0x80000000u) : static_cast<std::uint32_t>(key);
-    return std::bit_cast<float>(bits);
+/// Inverse of keyOf; key 0 gives +0. Precondition: |key| <= 0x7F800000 (otherwise the result is a NaN).
+[[nodiscard]] ASSAY_HD constexpr float fromKey(std::int32_t key) {
+    return key < 0 ? floatFromBits(0x80000000U | (0U - static_cast<std::uint32_t>(key)))
+                   : floatFromBits(static_cast<std::uint32_t>(key));
 }
 
-/// Parity of a value as logged: the lowest bit of its key, equal to the lowest mantissa bit.
-ASSAY_HD inline std::uint32_t parityOf(float value) {
-    return std::bit_cast<std::uint32_t>(value) & 1u;
-}
-
-ASSAY_HD inline bool isFiniteBits(float value) {
-    return (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
-}
-ASSAY_HD inline bool isFiniteBits(double value) {
-    return (std::bit_cast<std::uint64_t>(value) & 0x7ff0000000000000ull) != 0x7ff0000000000000ull;
-}
-
-/// Whether RN(value) == value bit for bit (so -0, NaN and what needs more than 24 bits are not).
-ASSAY_HD inline bool isRepresentable(double value) {
-    return std::bit_cast<std::uint64_t>(static_cast<double>(roundToFloat(value))) == std::bit_cast<std::uint64_t>(value) &&
-           isFiniteBits(value);
-}
-
-/// |value| without touching its other bits.
-ASSAY_HD inline double magnitude(double value) {
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & 0x7fffffffffffffffull);
+/// True if `x` survives RN unchanged: an FP32 value (infinities included) other than -0. False for NaN.
+[[nodiscard]] ASSAY_HD constexpr bool isRepresentable(double x) {
+    return static_cast<double>(static_cast<float>(x)) == x && bitsOf(x) != 0x8000000000000000ULL;
 }
 
 } // namespace assay::arith
