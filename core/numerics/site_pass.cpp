@@ -1,219 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/numerics/site_pass.h"
 
-#include <atomic>
-#include <bit>
-
 #include "core/base/assert.h"
-#include "core/numerics/detail/site_pass_kernels.h"
-#include "core/numerics/product_bound.h"
+#include "core/numerics/kernel_table.h"
 
 namespace assay::numerics {
-
 namespace {
 
-std::atomic<Isa>& chosenIsa() {
-    static std::atomic<Isa> isa{bestIsa()};
-    return isa;
-}
-
-detail::PassKernel kernel() {
-    switch (chosenIsa().load(std::memory_order_relaxed)) {
-    case Isa::avx512:
-        return detail::passAvx512;
-    case Isa::avx2:
-        return detail::passAvx2;
-    case Isa::scalar:
-        break;
+bool isWellFormed(const LogEntry& entry) {
+    if (!entry.whole) {
+        return entry.payload <= 1;
     }
-    return detail::passScalar;
+    const float value = arith::floatFromBits(entry.payload);
+    return entry.payload != 0x80000000U && value == value;
 }
 
-bool isFiniteInterval(arith::KeyInterval interval) {
-    return arith::isFiniteBits(arith::fromKey(interval.lo)) && arith::isFiniteBits(arith::fromKey(interval.hi));
-}
+/// The auditor at work on one product: walks doubtful elements and entries side by side.
+class Enforcer {
+public:
+    Enforcer(const ProductSite& site, float* out) : m_site(site), m_out(out) {
+        m_stats.values = site.values();
+        m_stats.finite = kernels().scan(site, arith::kAuditorTakes, out, m_doubtful);
+    }
 
-struct Element {
-    double y;
-    double bound;
-    bool isFinite() const { return arith::isFiniteBits(y) && arith::isFiniteBits(bound); }
+    EnforceStats run(std::span<const LogEntry> entries) {
+        m_stats.entries = entries.size();
+        const std::uint64_t base = m_site.indexBase;
+        bool hasPrevious = false;
+        std::uint64_t previous = 0;
+        for (const LogEntry& entry : entries) {
+            if (entry.index < base || entry.index - base >= m_stats.values) {
+                report({OffenceKind::indexOutOfRange, entry.index, 0.0F, std::nullopt, {}, {}});
+                continue;
+            }
+            if (hasPrevious && entry.index <= previous) {
+                report({OffenceKind::notIncreasing, entry.index, 0.0F, std::nullopt, {}, {}});
+                continue;
+            }
+            hasPrevious = true;
+            previous = entry.index;
+            passDoubtfulBelow(entry.index - base);
+            applyEntry(entry);
+        }
+        passDoubtfulBelow(m_stats.values);
+        return std::move(m_stats);
+    }
+
+    EnforceStats runWithoutLog() {
+        for (const std::uint64_t element : m_doubtful) {
+            const ElementView view = viewElement(m_site, m_site.indexBase + element);
+            m_stats.demanded += take(element, view, view.own) ? 1U : 0U;
+        }
+        return std::move(m_stats);
+    }
+
+private:
+    void report(const Offence& offence) {
+        ++m_stats.offenceCount;
+        if (m_stats.offences.size() < kListCap) {
+            m_stats.offences.push_back(offence);
+        }
+    }
+
+    /// Stores the value; false (and not finite) where the bound, the product or the value is not finite.
+    bool take(std::uint64_t element, const ElementView& view, float value) {
+        m_out[element] = value;
+        const bool isBounded = arith::isFinite(view.bound) && arith::isFinite(view.y);
+        m_stats.finite = m_stats.finite && isBounded && arith::isFinite(value);
+        return isBounded;
+    }
+
+    /// Doubtful elements that turned out to have no entry.
+    void passDoubtfulBelow(std::uint64_t end) {
+        for (; m_next < m_doubtful.size() && m_doubtful[m_next] < end; ++m_next) {
+            const std::uint64_t element = m_doubtful[m_next];
+            const ElementView view = viewElement(m_site, m_site.indexBase + element);
+            if (take(element, view, view.own)) {
+                ++m_stats.demanded;
+                report({OffenceKind::missingEntry, m_site.indexBase + element, view.own, std::nullopt, view.takes,
+                        view.permits});
+            }
+        }
+    }
+
+    void applyEntry(const LogEntry& entry) {
+        const std::uint64_t element = entry.index - m_site.indexBase;
+        const bool isDoubtful = m_next < m_doubtful.size() && m_doubtful[m_next] == element;
+        m_next += isDoubtful ? 1U : 0U;
+        const ElementView view = viewElement(m_site, entry.index);
+        Offence offence{OffenceKind::nonFinite, entry.index, view.own, std::nullopt, view.takes, view.permits};
+        if (!take(element, view, view.own)) {
+            report(offence);
+            return;
+        }
+        m_stats.demanded += isDoubtful ? 1U : 0U;
+        if (!isWellFormed(entry)) {
+            offence.kind = OffenceKind::malformedPayload;
+            report(offence);
+            return;
+        }
+        const std::optional<std::int32_t> key = fittingKey(entry, view);
+        if (entry.whole) {
+            offence.logged = arith::floatFromBits(entry.payload);
+        } else if (key) {
+            offence.logged = arith::fromKey(*key);
+        }
+        if (!view.permitsEntry()) {
+            offence.kind = OffenceKind::illegalEntry;
+            report(offence);
+            return;
+        }
+        if (!key) {
+            offence.kind = OffenceKind::noFit;
+            report(offence);
+            return;
+        }
+        const float taken = arith::fromKey(*key);
+        take(element, view, taken);
+        m_stats.oddEntries += static_cast<std::uint32_t>(*key) & 1U;
+        const std::int32_t own = arith::keyOf(view.own);
+        if (*key != own) {
+            ++m_stats.corrections;
+            m_stats.correctionsUp += *key > own ? 1U : 0U;
+            if (m_stats.corrected.size() < kListCap) {
+                m_stats.corrected.push_back({entry.index, view.own, taken});
+            }
+        }
+    }
+
+    /// The one key within what the auditor takes that the (well-formed) entry names.
+    static std::optional<std::int32_t> fittingKey(const LogEntry& entry, const ElementView& view) {
+        if (entry.whole) {
+            const std::int32_t key = arith::keyOf(arith::floatFromBits(entry.payload));
+            return view.takes.contains(key) ? std::optional(key) : std::nullopt;
+        }
+        const std::int32_t low = view.takes.lo;
+        const bool lowFits = (static_cast<std::uint32_t>(low) & 1U) == entry.payload;
+        const std::int32_t first = lowFits ? low : low + 1;
+        const bool isUnique = view.takes.contains(first) && !view.takes.contains(first + 2);
+        return isUnique ? std::optional(first) : std::nullopt;
+    }
+
+    const ProductSite& m_site;
+    float* m_out;
+    std::vector<std::uint64_t> m_doubtful;
+    std::size_t m_next = 0;
+    EnforceStats m_stats;
 };
-
-Element elementAt(const ProductSite& panel, std::uint64_t offset) {
-    return {panel.y[offset], panelBound(panel, offset / panel.cols, offset % panel.cols)};
-}
 
 } // namespace
 
-std::string_view toString(OffenceKind kind) {
-    switch (kind) {
-    case OffenceKind::missingEntry:
-        return "missing entry";
-    case OffenceKind::illegalEntry:
-        return "illegal entry";
-    case OffenceKind::noFit:
-        return "inadmissible entry";
-    case OffenceKind::indexOutOfRange:
-        return "entry beyond the site";
-    case OffenceKind::malformedPayload:
-        return "malformed entry";
+ElementView viewElement(const ProductSite& site, std::uint64_t index) {
+    ASSAY_ASSERT(index >= site.indexBase && index - site.indexBase < site.values());
+    const std::uint64_t element = index - site.indexBase;
+    ElementView view;
+    view.y = site.y[element];
+    view.bound = elementBound(site, element / site.cols, element % site.cols);
+    view.own = arith::roundToFloat(view.y);
+    if (arith::isFinite(view.y) && arith::isFinite(view.bound)) {
+        view.takes = arith::floatsWithin(view.y, arith::kAuditorTakes * view.bound);
+        view.permits = arith::floatsWithin(view.y, arith::kAuditorPermits * view.bound);
     }
-    return "offence";
+    return view;
 }
 
-std::string_view toString(Isa isa) {
-    switch (isa) {
-    case Isa::scalar:
-        return "scalar";
-    case Isa::avx2:
-        return "avx2";
-    case Isa::avx512:
-        return "avx512";
-    }
-    return "scalar";
-}
-
-Isa bestIsa() {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        return Isa::avx512;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return Isa::avx2;
-    }
-#endif
-    return Isa::scalar;
-}
-
-Isa activeIsa() {
-    return chosenIsa().load();
-}
-
-bool forceIsa(Isa isa) {
-    if (isa > bestIsa()) {
-        return false;
-    }
-    chosenIsa().store(isa);
-    return true;
-}
-
-double panelBound(const ProductSite& panel, std::uint64_t i, std::uint64_t j) {
-    return elementBound(panel.coefficient, panel.rowNorm[i], panel.colNorm[j], panel.rowGranule[i], panel.colGranule[j],
-                        panel.y[i * panel.cols + j]);
-}
-
-void SiteRecorder::pass(const ProductSite& panel, float* out) {
-    m_doubtful.clear();
-    kernel()(panel, arith::kTrainerLogs, out, m_doubtful);
-    for (const auto offset : m_doubtful) {
-        const auto element = elementAt(panel, offset);
-        const auto logs = arith::floatsWithin(element.y, arith::kTrainerLogs * element.bound);
-        const auto whole = arith::floatsWithin(element.y, arith::kTrainerWhole * element.bound);
-        if (!element.isFinite() || !isFiniteInterval(whole)) {
-            m_finite = false;
-            continue;
-        }
-        ASSAY_ASSERT(logs.count() > 1);
-        const bool needsWhole = whole.count() > 2;
-        const auto bits = std::bit_cast<std::uint32_t>(out[offset]);
-        m_log.push_back({panel.indexBase + offset, needsWhole, needsWhole ? bits : bits & 1u});
-    }
-}
-
-void SiteEnforcer::offend(OffenceKind kind, std::uint64_t index, float own, const LogEntry* entry, arith::KeyInterval takes) {
-    ++m_offenceCount;
-    if (m_offences.size() < kKept) {
-        m_offences.push_back({kind, index, own, entry != nullptr ? std::optional(*entry) : std::nullopt, takes});
-    }
-}
-
-void SiteEnforcer::applyEntry(const ProductSite& panel, const LogEntry& entry, float* out) {
-    const std::uint64_t offset = entry.index - panel.indexBase;
-    const auto element = elementAt(panel, offset);
-    const float own = out[offset];
-    if (!element.isFinite()) {
-        return; // the pass has already marked the site as not finite
-    }
-    const auto takes = arith::floatsWithin(element.y, arith::kAuditorTakes * element.bound);
-    const auto permits = arith::floatsWithin(element.y, arith::kAuditorPermits * element.bound);
-    if (permits.count() <= 1) {
-        offend(OffenceKind::illegalEntry, entry.index, own, &entry, takes);
-        return;
-    }
-    std::int32_t key = 0;
-    if (entry.whole) {
-        const auto value = std::bit_cast<float>(entry.payload);
-        if (entry.payload == 0x80000000u || !arith::isFiniteBits(value)) {
-            offend(OffenceKind::malformedPayload, entry.index, own, &entry, takes);
-            return;
-        }
-        key = arith::keyOf(value);
-        if (!takes.holds(key)) {
-            offend(OffenceKind::noFit, entry.index, own, &entry, takes);
-            return;
-        }
-    } else {
-        const bool loFits = (static_cast<std::uint32_t>(takes.lo) & 1u) == entry.payload;
-        key = loFits ? takes.lo : takes.lo + 1;
-        // Exactly one float of that parity must lie in the interval: the next one of the same parity is two keys on.
-        if (key > takes.hi || key + 2 <= takes.hi) {
-            offend(OffenceKind::noFit, entry.index, own, &entry, takes);
-            return;
-        }
-    }
-    const float taken = arith::fromKey(key);
-    if (!arith::isFiniteBits(taken)) {
-        m_finite = false;
-        return;
-    }
-    if (key != arith::keyOf(own)) {
-        ++m_correctionCount;
-        if (m_corrections.size() < kKept) {
-            m_corrections.push_back({entry.index, own, taken});
-        }
-        out[offset] = taken;
-    }
-}
-
-void SiteEnforcer::pass(const ProductSite& panel, float* out) {
-    m_doubtful.clear();
-    kernel()(panel, arith::kAuditorTakes, out, m_doubtful);
-    const std::uint64_t end = panel.indexBase + panel.rows * panel.cols;
-    std::size_t cursor = m_next; // entries of this panel, in step with the doubtful elements
-    for (const auto offset : m_doubtful) {
-        const std::uint64_t index = panel.indexBase + offset;
-        const auto element = elementAt(panel, offset);
-        const auto takes = arith::floatsWithin(element.y, arith::kAuditorTakes * element.bound);
-        if (!element.isFinite() || !isFiniteInterval(takes)) {
-            m_finite = false;
-            continue;
-        }
-        ++m_demandedCount;
-        while (cursor < m_entries.size() && m_entries[cursor].index < index) {
-            ++cursor;
-        }
-        if (cursor == m_entries.size() || m_entries[cursor].index != index) {
-            offend(OffenceKind::missingEntry, index, out[offset], nullptr, takes);
-        }
-    }
-    while (m_next < m_entries.size() && m_entries[m_next].index < end) {
-        applyEntry(panel, m_entries[m_next], out);
-        ++m_next;
-    }
-}
-
-void SiteEnforcer::finish() {
-    for (; m_next < m_entries.size(); ++m_next) {
-        const auto& entry = m_entries[m_next];
-        ASSAY_ASSERT(entry.index >= m_values);
-        offend(OffenceKind::indexOutOfRange, entry.index, 0.0f, &entry, {});
-    }
-}
-
-bool roundPanel(const ProductSite& panel, float* out) {
+RecordStats recordSite(const ProductSite& site, float* out, SiteLog& appendTo) {
+    RecordStats stats;
+    stats.values = site.values();
     std::vector<std::uint64_t> doubtful;
-    kernel()(panel, 0.0, out, doubtful);
-    return doubtful.empty(); // with radius 0 only what is not finite is doubtful
+    stats.finite = kernels().scan(site, arith::kTrainerLogs, out, doubtful);
+    for (const std::uint64_t element : doubtful) {
+        const double y = site.y[element];
+        const double bound = elementBound(site, element / site.cols, element % site.cols);
+        const float value = arith::roundToFloat(y);
+        out[element] = value;
+        stats.finite = stats.finite && arith::isFinite(value) && arith::isFinite(bound);
+        if (!arith::isFinite(y) || !arith::isFinite(bound)) {
+            continue;
+        }
+        LogEntry entry;
+        entry.index = site.indexBase + element;
+        entry.whole = arith::floatsWithin(y, arith::kTrainerWhole * bound).count() > 2;
+        entry.payload = entry.whole ? arith::bitsOf(value) : static_cast<std::uint32_t>(arith::keyOf(value)) & 1U;
+        appendTo.push_back(entry);
+        ++stats.entries;
+        stats.wholeEntries += entry.whole ? 1U : 0U;
+    }
+    return stats;
+}
+
+EnforceStats enforceSite(const ProductSite& site, std::span<const LogEntry> entries, float* out, bool ignoreLog) {
+    Enforcer enforcer(site, out);
+    return ignoreLog ? enforcer.runWithoutLog() : enforcer.run(entries);
 }
 
 } // namespace assay::numerics

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/numerics/isa.h"
 #include "core/numerics/product_bound.h"
 #include "core/numerics/rounding_log.h"
 
@@ -33,15 +34,5 @@ struct ElementView {
 };
 /// Precondition: index in [indexBase, indexBase + values()).
 [[nodiscard]] ElementView viewElement(const ProductSite& site, std::uint64_t index);
-
-/// Instruction sets of the site pass and the array functions. All give the same bits.
-enum class Isa : std::uint8_t { scalar, vector128, avx2, avx512 };
-
-/// The instruction set in use: the widest that was compiled in and that this CPU has, unless forceIsa chose another.
-[[nodiscard]] Isa currentIsa();
-[[nodiscard]] const char* activeIsa(); ///< its name: "scalar", "vector128", "avx2", "avx512"
-[[nodiscard]] bool isaAvailable(Isa isa);
-/// For tests and benchmarks; process-wide. False, and nothing changes, where it is not available.
-[[nodiscard]] bool forceIsa(Isa isa);
 
 } // namespace assay::numerics
