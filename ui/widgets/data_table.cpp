@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widgets/data_table.h"
+
+#include <algorithm>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+
+namespace assay::ui {
+
+DataTable::DataTable(const QString& name, QAbstractItemModel* model, QWidget* parent) : QTableView(parent) {
+    setAccessibleName(name);
+    setModel(model);
+    setShowGrid(false);
+    setWordWrap(false);
+    setAlternatingRowColors(false);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    setTabKeyNavigation(false);
+    setIconSize({16, 16});
+    setTextElideMode(Qt::ElideMiddle);
+    verticalHeader()->hide();
+    verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setStretchLastSection(false);
+    horizontalHeader()->setSectionsMovable(false);
+    setSortingEnabled(false);
+    horizontalHeader()->setSectionsClickable(true);
+    horizontalHeader()->setSortIndicatorShown(false);
+    connect(horizontalHeader(), &QHeaderView::sectionClicked, this, [this](int section) {
+        const bool again = horizontalHeader()->isSortIndicatorShown() && horizontalHeader()->sortIndicatorSection() == section;
+        const auto order = again && horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder ? Qt::DescendingOrder
+                                                                                                   : Qt::AscendingOrder;
+        horizontalHeader()->setSortIndicatorShown(true);
+        horizontalHeader()->setSortIndicator(section, order);
+        this->model()->sort(section, order);
+    });
+    const auto metrics = QFontMetrics(Theme::instance().bodyFont());
+    verticalHeader()->setDefaultSectionSize(metrics.height() + 10);
+    connect(&Theme::instance(), &Theme::changed, this, [this] {
+        verticalHeader()->setDefaultSectionSize(QFontMetrics(Theme::instance().bodyFont()).height() + 10);
+        fitColumns();
+    });
+    connect(this, &QTableView::activated, this, [this](const QModelIndex& index) {
+        if (const auto id = index.data(TableModel::kIdRole); id.isValid()) {
+            Q_EMIT rowActivated(id);
+        }
+    });
+    connect(model, &QAbstractItemModel::modelReset, this, &DataTable::fitColumns);
+    connect(model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex&, int first, int) {
+        if (first == 0) {
+            fitColumns();
+        }
+    });
+    fitColumns();
+}
+
+void DataTable::setEmptyText(const QString& text) {
+    m_empty = text;
+    viewport()->update();
+}
+
+void DataTable::setStretchColumn(int column) {
+    m_stretch = column;
+    fitColumns();
+}
+
+void DataTable::fitRows(int rows) {
+    m_fitRows = rows;
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    updateGeometry();
+}
+
+void DataTable::fitColumns() {
+    auto* header = horizontalHeader();
+    for (int c = 0; c < header->count(); ++c) {
+        if (c == m_stretch) {
+            header->setSectionResizeMode(c, QHeaderView::Stretch);
+        } else {
+            header->setSectionResizeMode(c, QHeaderView::Interactive);
+            const int width = std::max(sizeHintForColumn(c) + space::s, header->sectionSizeHint(c));
+            header->resizeSection(c, std::min(width, 420));
+        }
+    }
+    updateGeometry();
+}
+
+int DataTable::fittedHeight() const {
+    const int rows = std::clamp(model()->rowCount(), 2, m_fitRows);
+    return horizontalHeader()->sizeHint().height() + rows * verticalHeader()->defaultSectionSize() + 2 * frameWidth() + 2;
+}
+
+QSize DataTable::sizeHint() const {
+    const QSize base = QTableView::sizeHint();
+    return m_fitRows > 0 ? QSize(base.width(), fittedHeight()) : base;
+}
+
+QSize DataTable::minimumSizeHint() const {
+    return m_fitRows > 0 ? QSize(120, fittedHeight()) : QSize(120, 80);
+}
+
+void DataTable::paintEvent(QPaintEvent* event) {
+    QTableView::paintEvent(event);
+    if (model()->rowCount() == 0 && !m_empty.isEmpty()) {
+        QPainter painter(viewport());
+        painter.setPen(Theme::instance().colour(Colour::secondary));
+        painter.drawText(viewport()->rect().adjusted(space::s, space::s, -space::s, -space::s),
+                         Qt::AlignHCenter | Qt::AlignVCenter | Qt::TextWordWrap, m_empty);
+    }
+}
+
+void DataTable::keyPressEvent(QKeyEvent* event) {
+    if (!event->matches(QKeySequence::Copy)) {
+        QTableView::keyPressEvent(event);
+        return;
+    }
+    QStringList lines;
+    auto rows = selectionModel()->selectedRows();
+    std::sort(rows.begin(), rows.end());
+    for (const auto& row : rows) {
+        QStringList cells;
+        for (int c = 0; c < model()->columnCount(); ++c) {
+            cells << row.siblingAtColumn(c).data().toString();
+        }
+        lines << cells.join(u'\t');
+    }
+    QApplication::clipboard()->setText(lines.join(u'\n'));
+}
+
+void DataTable::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
+    QTableView::currentChanged(current, previous);
+    if (current.isValid()) {
+        Q_EMIT rowSelected(current.data(TableModel::kIdRole));
+    }
+}
+
+} // namespace assay::ui
