@@ -85,7 +85,7 @@ void BitBoxes::paintEvent(QPaintEvent* /*event*/) {
                 digits.setPixelSize(static_cast<int>(std::min(box + 1.0, 13.0)));
                 painter.setFont(digits);
                 painter.setPen(differs ? theme.tone(Tone::bad).onFill : theme.colour(Colour::text));
-                painter.drawText(cell, Qt::AlignCenter, bits ? (((*bits >> bit) & 1u) != 0 ? u"1" : u"0") : u"?");
+                painter.drawText(cell, Qt::AlignCenter, bits ? (((*bits >> bit) & 1u) != 0 ? QStringLiteral("1") : QStringLiteral("0")) : QStringLiteral("?"));
             }
         }
     };
