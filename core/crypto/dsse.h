@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/error.h"
+#include "core/crypto/ed25519.h"
+
+/// DSSE, the Dead Simple Signing Envelope (github.com/secure-systems-lab/dsse, protocol v1.0).
+namespace assay::crypto {
+
+inline constexpr std::string_view kInTotoPayloadType = "application/vnd.in-toto+json";
+inline constexpr std::uint64_t kMaxEnvelopeBytes = 64ull << 20;
+
+/// Pre-authentication encoding: what is really signed, so that a payload cannot be reread under another type.
+[[nodiscard]] base::ByteVector preAuthEncoding(std::string_view payloadType, base::ByteView payload);
+
+struct EnvelopeSignature {
+    std::string keyId;
+    base::ByteVector signature;
+};
+
+struct Envelope {
+    std::string payloadType;
+    base::ByteVector payload;
+    std::vector<EnvelopeSignature> signatures;
+};
+
+/// Adds a signature by `key` over the envelope's payload.
+[[nodiscard]] base::Result<void> signEnvelope(Envelope& envelope, const PrivateKey& key);
+/// valid if at least one signature verifies with `key`; notChecked if there are none; invalid otherwise. The key id in the envelope
+/// is a hint only and is not trusted.
+[[nodiscard]] SignatureCheck verifyEnvelope(const Envelope& envelope, const PublicKey& key);
+
+[[nodiscard]] std::string serialiseEnvelope(const Envelope& envelope);
+/// Strict: exactly the members of the protocol, at most 64 signatures, standard base64. `malformed` with an offset where known.
+[[nodiscard]] base::Result<Envelope> parseEnvelope(std::string_view json);
+
+} // namespace assay::crypto

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+
+/// in-toto Statement v1 (github.com/in-toto/attestation, spec/v1/statement.md).
+namespace assay::crypto {
+
+inline constexpr std::string_view kStatementType = "https://in-toto.io/Statement/v1";
+
+struct Subject {
+    std::string name;
+    std::map<std::string, std::string> digest; ///< algorithm -> lower-case hex
+    bool operator==(const Subject&) const = default;
+};
+
+struct Statement {
+    std::vector<Subject> subjects;
+    std::string predicateType;
+    std::string predicate; ///< JSON text of an object, with sorted members
+    bool operator==(const Statement&) const = default;
+};
+
+/// Canonical JSON text: sorted members, no white space. `malformed` if the predicate is not a JSON object.
+[[nodiscard]] base::Result<std::string> serialiseStatement(const Statement& statement);
+/// Strict: exactly the members of the specification, 1 to 1024 subjects, digests in lower-case hex.
+[[nodiscard]] base::Result<Statement> parseStatement(std::string_view json);
+
+} // namespace assay::crypto
