@@ -24,7 +24,9 @@ namespace assay::store {
 
 /// Which process works on an audit: a text that is unique over reboots and reused process ids.
 [[nodiscard]] std::string currentOwner();
-/// False only if that process certainly cannot write any more (other boot, no such process, id reused). Foreign machines: true.
+/// False if that process is gone (other boot, no such process, id reused) or lives in another container of this machine, where nobody
+/// can tell. A process on another machine counts as alive. A wrong "false" is harmless: every write checks that its process still owns
+/// the audit.
 [[nodiscard]] bool ownerMayBeAlive(std::string_view owner);
 
 /// Connection to a store. Every writing call is one transaction: after kill -9 it happened whole or not at all. Several processes and
@@ -80,7 +82,8 @@ public:
     // Paging: rows after a key in ascending order, at most `limit`; O(limit + log n). Counts are O(n) and run off the GUI thread.
     [[nodiscard]] base::Result<std::vector<StepRow>> steps(AuditId id, std::optional<std::uint64_t> afterStep, std::size_t limit) const;
     [[nodiscard]] base::Result<std::vector<StepSpan>> matchedSpans(AuditId id) const; ///< verified steps as ascending ranges
-    [[nodiscard]] base::Result<StepTotals> totals(AuditId id) const;
+    /// Sums over all stored steps, or over those of a range.
+    [[nodiscard]] base::Result<StepTotals> totals(AuditId id, std::optional<StepSpan> range = {}) const;
     [[nodiscard]] base::Result<std::vector<CorrectionRow>> corrections(AuditId id, const CorrectionFilter& filter,
                                                                        std::optional<CorrectionKey> after, std::size_t limit) const;
     [[nodiscard]] base::Result<std::uint64_t> countCorrections(AuditId id, const CorrectionFilter& filter) const;

@@ -97,7 +97,7 @@ struct StepSpan {
     bool operator==(const StepSpan&) const = default;
 };
 
-/// Sums over the stored matched steps.
+/// Sums over stored steps.
 struct StepTotals {
     std::uint64_t steps = 0, matched = 0, entries = 0, corrections = 0, offences = 0, logBytes = 0, freedom = 0;
     double seconds = 0;
