@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,10 @@
 #include "core/tensor/thread_pool.h"
 
 namespace assay::tensor {
+
+namespace detail {
+struct ProductScratch;
+}
 
 /// The right operand of a product where it is not a matrix in memory (the patches of a convolution).
 class RowSource {
@@ -74,6 +79,12 @@ public:
     [[nodiscard]] base::Result<void> run(const PartedProduct& spec, std::uint32_t site, SiteEmitter& emitter,
                                          NoiseKey noise, std::span<float> out);
 
+    ~ProductRunner();
+    ProductRunner(ProductRunner&&) noexcept;
+    ProductRunner& operator=(ProductRunner&&) noexcept;
+    ProductRunner(const ProductRunner&) = delete;
+    ProductRunner& operator=(const ProductRunner&) = delete;
+
     [[nodiscard]] const KernelProfile& profile() const { return m_profile; }
     [[nodiscard]] numerics::BoundKind bound() const { return m_bound; }
     [[nodiscard]] std::uint64_t block() const { return m_block; }
@@ -85,6 +96,7 @@ private:
     std::uint64_t m_block;
     std::uint64_t m_noiseSeed;
     ThreadPool* m_pool;
+    std::unique_ptr<detail::ProductScratch> m_scratch; ///< buffers that are kept from product to product
 };
 
 } // namespace assay::tensor
