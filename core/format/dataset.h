@@ -22,7 +22,7 @@ struct DatasetRequest {
     base::fs::path path;                  ///< folder; for text and bytes also one file
     std::vector<std::string> files;       ///< names inside the folder; empty = the well-known names, or the only file
     std::uint64_t samples = 0;            ///< training samples; 0 = all but the held-out ones
-    std::uint64_t heldOut = 0;            ///< 0 with samples == 0: the reader's own test set, or a tenth
+    std::uint64_t heldOut = 0;            ///< 0 = the reader's own test set or a tenth, as far as `samples` leaves any
     bool noHeldOut = false;               ///< 0 held-out samples really means none
     std::uint64_t context = 0;            ///< text: tokens per sample
     std::vector<std::int64_t> imageShape; ///< bytes: channels (1), height, width

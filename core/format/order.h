@@ -96,7 +96,7 @@ struct Order {
 
 /// The newest `semantics` that this release executes.
 inline constexpr std::uint64_t kSemantics = 1;
-inline constexpr std::uint64_t kMaxOrderBytes = 16ULL << 20;
+inline constexpr std::uint64_t kMaxOrderBytes = 1ULL << 20;
 
 /// Checks every value and every rule between values (`malformed`, naming the field as a path such as "loop.batch").
 [[nodiscard]] base::Result<void> validateOrder(const Order& order);

@@ -22,7 +22,7 @@ struct TensorSpec {
     std::string name;
     std::string dtype = "f32";       ///< "f32"; batch tensors also "i64"
     std::vector<std::int64_t> shape; ///< dims >= 1; batch tensors have a leading 0 = the batch size
-    std::string role = "parameter";  ///< "parameter" or "buffer"; "batch" for batch tensors
+    std::string role = "parameter";  ///< "parameter" or "buffer"; without meaning for batch tensors
     std::string init;                ///< initialiser text; empty for batch tensors
     bool operator==(const TensorSpec&) const = default;
 };
@@ -48,7 +48,7 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-inline constexpr std::uint64_t kMaxProgramBytes = 64ULL << 20;
+inline constexpr std::uint64_t kMaxProgramBytes = 16ULL << 20;
 inline constexpr std::uint64_t kMaxTensorElements = 1ULL << 40; ///< exclusive
 
 /// What one operator kind takes. Persistent: a change needs a new `semantics` in the order.
