@@ -173,10 +173,10 @@ Result<SiteLog> decodeSection(ByteView section, std::uint64_t siteValues, std::u
     std::uint64_t next = 0; // smallest index that may come
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t rest = count - 1 - i; // entries that must still fit behind this one
+        const std::uint64_t at = offsetOf(bits, bitStart);
         const auto gap = siteValues - next > rest ? getRice(bits, k, siteValues - next - rest - 1) : std::nullopt;
         if (!gap) {
-            return failAt("index of log entry " + std::to_string(i) + " is out of range or cut off",
-                          offsetOf(bits, bitStart));
+            return failAt("index of log entry " + std::to_string(i) + " is out of range or cut off", at);
         }
         log[i].index = next + *gap;
         next = log[i].index + 1;
@@ -185,10 +185,10 @@ Result<SiteLog> decodeSection(ByteView section, std::uint64_t siteValues, std::u
         std::uint64_t position = 0;
         for (std::uint64_t i = 0; i < wholeCount; ++i) {
             const std::uint64_t rest = wholeCount - 1 - i;
+            const std::uint64_t at = offsetOf(bits, bitStart);
             const auto gap = count - position > rest ? getRice(bits, wholeK, count - position - rest - 1) : std::nullopt;
             if (!gap) {
-                return failAt("position of whole entry " + std::to_string(i) + " is out of range or cut off",
-                              offsetOf(bits, bitStart));
+                return failAt("position of whole entry " + std::to_string(i) + " is out of range or cut off", at);
             }
             log[position + *gap].whole = true;
             position += *gap + 1;

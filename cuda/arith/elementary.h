@@ -17,13 +17,13 @@
 ///
 /// | function   | bound  | specials                                                                           |
 /// |------------|--------|------------------------------------------------------------------------------------|
-/// | expOwn     | 0.60   | > 709.78... gives +Inf, < -745.13... gives +0 (1.0 where the result is subnormal)   |
-/// | logOwn     | 0.90   | +-0 gives -Inf, negative gives NaN, +Inf gives +Inf                                 |
+/// | expOwn     | 0.75   | > 709.78... gives +Inf, < -745.13... gives +0 (1.0 where the result is subnormal)   |
+/// | logOwn     | 1.00   | +-0 gives -Inf, negative gives NaN, +Inf gives +Inf                                 |
 /// | sigmoidOwn | 1.75   | -Inf gives +0, +Inf gives 1                                                        |
 /// | tanhOwn    | 1.75   | +-0 keeps its sign, +-Inf gives +-1                                                |
 /// | erfOwn     | 0.85   | +-0 keeps its sign, +-Inf gives +-1                                                |
-/// | sinOwn     | 0.60   | +-0 keeps its sign, +-Inf gives NaN; every finite argument is reduced exactly       |
-/// | cosOwn     | 0.60   | +-Inf gives NaN                                                                    |
+/// | sinOwn     | 0.85   | +-0 keeps its sign, +-Inf gives NaN; every finite argument is reduced exactly       |
+/// | cosOwn     | 0.85   | +-Inf gives NaN                                                                    |
 /// | powInteger | 0.51   | for n <= 2^45 (1.0 where the result is subnormal); see its own comment             |
 /// | sqrtOwn    | 0.50   | IEEE                                                                               |
 ///
@@ -46,7 +46,7 @@ inline constexpr double kLn2Low = 0x1.ef35793c76730p-45; ///< ln 2 - kLn2High
     return doubleFromBits(bitsOf(positive) | (bitsOf(sign) & 0x8000000000000000ULL));
 }
 
-/// x = k ln 2 + r + tail, |r| <= 0.3466, and r + tail + square = e^(r + tail) - 1.
+/// x = k ln 2 + r + tail with |r| <= 0.3466, and e^(r + tail) = 1 + r + small.
 struct ExpParts {
     std::uint64_t k = 0; ///< two's complement
     double r = 0.0;
@@ -75,11 +75,16 @@ struct ExpParts {
     return {bitsOf(shifted) - bitsOf(kRoundingMagic), r, tail + r * r * p};
 }
 
-/// value * 2^k for -1080 <= k <= 1026 (two's complement), rounded once: the first factor cannot leave the normal range.
-[[nodiscard]] ASSAY_HD ASSAY_INLINE double scaleByPowerOfTwo(double value, std::uint64_t k) {
+/// 2^k = first * second for -1080 <= k <= 1026 (two's complement), both normal, so that value * first * second is rounded
+/// only where the result is subnormal.
+struct PowerOfTwo {
+    double first = 1.0;
+    double second = 1.0;
+};
+[[nodiscard]] ASSAY_HD ASSAY_INLINE PowerOfTwo powerOfTwo(std::uint64_t k) {
     const std::uint64_t biased = k + 2046U; // 966 .. 3072
     const std::uint64_t half = biased >> 1;
-    return value * doubleFromBits(half << 52) * doubleFromBits((biased - half) << 52);
+    return {doubleFromBits(half << 52), doubleFromBits((biased - half) << 52)};
 }
 
 } // namespace detail
@@ -89,8 +94,10 @@ struct ExpParts {
     double clamped = x < -746.0 ? -746.0 : x;
     clamped = clamped > 710.0 ? 710.0 : clamped;
     const detail::ExpParts parts = detail::expReduce(clamped);
-    const double scaled = detail::scaleByPowerOfTwo(1.0 + (parts.r + parts.small), parts.k);
-    return x != x ? x : scaled;
+    const detail::PowerOfTwo scale = detail::powerOfTwo(parts.k);
+    const DoublePair lead = fastTwoSum(1.0, parts.r);
+    const double result = (lead.high + (lead.low + parts.small)) * scale.first * scale.second;
+    return x != x ? x : result;
 }
 
 /// Natural logarithm. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1, s = f / (2 + f):
@@ -127,23 +134,41 @@ struct ExpParts {
     return x != x ? x : result;
 }
 
-/// 1 / (1 + e^-x), computed from e^-|x| so that nothing overflows.
+/// 1 / (1 + e^-x). With e = e^-|x|, d = fl(1 + e) and q = e / (1 + e): q for negative x, 1 - q otherwise. What d lost to
+/// rounding is given back in the numerator, to first order: e / (d + lost) = (e - e lost / d) / d + ...
 [[nodiscard]] ASSAY_HD ASSAY_INLINE double sigmoidOwn(double x) {
-    const double e = expOwn(-detail::magnitude(x));
-    const double numerator = x < 0.0 ? e : 1.0;
-    const double result = numerator / (1.0 + e);
+    const double minus = -detail::magnitude(x);
+    const detail::ExpParts parts = detail::expReduce(minus < -746.0 ? -746.0 : minus);
+    const detail::PowerOfTwo scale = detail::powerOfTwo(parts.k);
+    const double power = scale.first * scale.second; // its rounding matters only where e is far below 2^-53
+    const DoublePair lead = fastTwoSum(1.0, parts.r);
+    const double rest = lead.low + parts.small;
+    const double e = (lead.high + rest) * power;
+    const double denominator = 1.0 + e;
+    const double lost = (lead.high * power - (denominator - 1.0)) + rest * power;
+    const double inverse = 1.0 - 0.5 * e; // of the denominator, roughly
+    const double numerator = (lead.high + (rest - lead.high * (lost * inverse))) * scale.first * scale.second;
+    const double q = numerator / denominator;
+    const double result = x < 0.0 ? q : 1.0 - q;
     return x != x ? x : result;
 }
 
-/// t / (t + 2) with t = e^(2|x|) - 1 = (2^k - 1) + 2^k (r + small), whose leading parts are added exactly.
+/// With t = e^(2|x|) - 1 = (2^k - 1) + 2^k (r + small), whose leading parts are added exactly: t / (t + 2) where t < 2,
+/// what the denominator lost to rounding being given back in the numerator to first order, and 1 - 2 / (t + 2) otherwise.
 [[nodiscard]] ASSAY_HD ASSAY_INLINE double tanhOwn(double x) {
     const double twice = 2.0 * detail::magnitude(x);
     const double clamped = twice < 44.0 ? twice : 44.0; // 1 - tanh 22 < 2^-62
     const detail::ExpParts parts = detail::expReduce(clamped);
     const double scale = doubleFromBits((parts.k + 1023U) << 52);
     const DoublePair lead = twoSum(scale - 1.0, scale * parts.r);
-    const double t = lead.high + (lead.low + scale * parts.small);
-    const double result = detail::withSignOf(t / (t + 2.0), x);
+    const double rest = lead.low + scale * parts.small;
+    const double t = lead.high + rest;
+    const double denominator = t + 2.0;
+    const double lost = (lead.high - (denominator - 2.0)) + rest;
+    const double inverse = 0.5 - 0.16 * t; // of the denominator, roughly, for t < 2
+    const double numerator = lead.high + (rest - t * (lost * inverse));
+    const double q = (t < 2.0 ? numerator : 2.0) / denominator;
+    const double result = detail::withSignOf(t < 2.0 ? q : 1.0 - q, x);
     return x != x ? x : result;
 }
 
@@ -285,7 +310,8 @@ struct ExpParts {
     if (exponent < -1078) {
         return detail::withSignOf(0.0, sign);
     }
-    const double result = detail::scaleByPowerOfTwo(power.high + power.low, static_cast<std::uint64_t>(exponent));
+    const detail::PowerOfTwo scale = detail::powerOfTwo(static_cast<std::uint64_t>(exponent));
+    const double result = (power.high + power.low) * scale.first * scale.second;
     return detail::withSignOf(result, sign);
 }
 
