@@ -58,7 +58,7 @@ struct ScheduleSettings {
     std::uint64_t warmup = 0;     ///< steps of linear warm-up: learningRate * t / warmup for t <= warmup
     std::uint64_t steps = 0;      ///< of the whole run
 };
-/// Learning rate of step t, 1 <= t <= steps. Cosine after the warm-up: min + (lr - min) / 2 * (1 + cos(pi p)),
+/// Learning rate of step t, 1 <= t <= steps. Cosine after the warm-up: min + (lr - min) * ((1 + cos(pi p)) / 2),
 /// p = (t - warmup) / (steps - warmup). `malformed` for an unknown kind.
 [[nodiscard]] base::Result<float> learningRateAt(const ScheduleSettings& schedule, std::uint64_t step);
 
