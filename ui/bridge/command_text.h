@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+
+#include "ui/models/audit_types.h"
+
+namespace assay::ui {
+
+/// Everything that decides what a replay does.
+struct ReplayInputs {
+    QString submission;
+    QString clientOrder; ///< empty: not known
+    QString dataFolder;  ///< empty: the engine's default
+    QString storePath;
+    QString nonce;       ///< hex, for samples
+    std::uint64_t resumeAfter = 0; ///< steps up to this one are already verified
+    ReplayRequest request;
+};
+
+/// Program and arguments as a line for a POSIX shell.
+[[nodiscard]] QString commandLine(const QString& program, const QStringList& arguments);
+/// The same replay as `assay verify ...`.
+[[nodiscard]] QString verifyCommand(const ReplayInputs& inputs);
+/// Inverse of verifyCommand, for audits read back from the store; empty if the line is something else.
+[[nodiscard]] std::optional<ReplayInputs> parseVerifyCommand(const QString& line);
+/// The request line for `assay-engine run`.
+[[nodiscard]] QByteArray verifyRequest(const ReplayInputs& inputs);
+
+} // namespace assay::ui
