@@ -57,16 +57,20 @@ struct ProfileRange {
 };
 /// What the signed statement says. The signature itself is checked by whoever knows the key, over `envelope`.
 struct Attestation {
-    base::Digest root, manifest, order,
-        finalCheckpoint; ///< finalCheckpoint: SHA-256 of the last checkpoint file (or init.safetensors)
+    base::Digest root;            ///< of the leaves
+    base::Digest manifest;        ///< SHA-256 of manifest.json
+    base::Digest order;           ///< SHA-256 of order.json
+    base::Digest finalCheckpoint; ///< SHA-256 of the newest checkpoint file, or of init.safetensors where there is none
     std::string finalCheckpointName;
+    std::uint64_t leaves = 0;
     std::vector<ProfileRange> profiles;
     std::string engineVersion;
     bool operator==(const Attestation&) const = default;
 };
 inline constexpr std::string_view kRootAlgorithm = "assayRfc9162Sha256V1";
-inline constexpr std::string_view kPredicateType = "https://assay.example/training/v1";
-[[nodiscard]] std::string statementText(const Attestation& attestation);               ///< in-toto Statement v1 (JSON)
+inline constexpr std::string_view kPredicateType = "urn:assay:training:v1";
+/// in-toto Statement v1 (JSON). `malformed` if a text is not UTF-8.
+[[nodiscard]] base::Result<std::string> statementText(const Attestation& attestation);
 [[nodiscard]] base::Result<Attestation> parseStatement(base::ByteView statementBytes); ///< strict
 
 /// Well-known names inside a submission. Persistent.
@@ -120,8 +124,8 @@ public:
     /// Writes the checkpoint of the *next* step; call it before append() of that step.
     [[nodiscard]] base::Result<void> writeCheckpoint(std::span<const TensorView> state);
     /// Commits the next leaf. `leaf.step` must be leaves() and `leaf.previous` lastLeafHash() (asserted). `log` is the
-    /// step's file; empty for step 0 and diverged leaves. Survives kill -9 on return; survives a power cut at the next
-    /// sync (about 0.5 s).
+    /// step's file; empty for step 0 and diverged leaves. `tensorRoots` is ignored where the leaf has no state root.
+    /// Survives kill -9 on return, a power cut after the next sync() (own, at a checkpoint, or within 5 s).
     [[nodiscard]] base::Result<void> append(const LeafData& leaf, std::span<const base::Digest> tensorRoots,
                                             base::ByteView log);
     /// Makes everything so far durable.
@@ -170,7 +174,9 @@ public:
     [[nodiscard]] const base::Digest& programDigest() const;
     [[nodiscard]] const Commitment& commitment() const;
     [[nodiscard]] const std::string& envelopeText() const; ///< attestation.dsse.json
-    [[nodiscard]] const Attestation& attestation() const;  ///< parsed payload, *not* verified
+    /// Parsed payload, *not* verified; empty where the envelope holds something else, see attestationProblem().
+    [[nodiscard]] const Attestation& attestation() const;
+    [[nodiscard]] const std::string& attestationProblem() const; ///< why there is no attestation; empty if there is one
 
     [[nodiscard]] std::uint64_t leaves() const;                            ///< number of leaves, steps + 1
     [[nodiscard]] std::uint64_t steps() const;                             ///< last step
