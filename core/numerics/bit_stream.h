@@ -20,12 +20,14 @@ public:
             value >>= 32;
             count -= 32;
         }
-        m_buffer |= value << m_used; // m_used <= 7 here, count <= 32
+        m_buffer |= value << m_used; // m_used <= 31 here, count <= 32
         m_used += count;
-        while (m_used >= 8) {
-            m_out.push_back(static_cast<std::uint8_t>(m_buffer));
-            m_buffer >>= 8;
-            m_used -= 8;
+        if (m_used >= 32) {
+            const std::size_t at = m_out.size();
+            m_out.resize(at + 4);
+            base::storeLe(m_out.data() + at, static_cast<std::uint32_t>(m_buffer));
+            m_buffer >>= 32;
+            m_used -= 32;
         }
     }
     /// `quotient` ones and a zero.
@@ -35,10 +37,10 @@ public:
         }
         put((1ULL << quotient) - 1U, static_cast<int>(quotient) + 1);
     }
-    /// Fills the last byte with zeros.
+    /// Writes what is buffered, the last byte filled up with zeros. The last call.
     void finish() {
-        if (m_used > 0) {
-            put(0, 8 - m_used);
+        for (; m_used > 0; m_used -= 8, m_buffer >>= 8) {
+            m_out.push_back(static_cast<std::uint8_t>(m_buffer));
         }
     }
 
@@ -55,9 +57,9 @@ public:
 
     /// Precondition: count <= 64.
     [[nodiscard]] std::uint64_t get(int count) {
-        if (count > 32) {
-            const std::uint64_t low = get(32);
-            return low | (get(count - 32) << 32);
+        if (count > 25) {
+            const std::uint64_t low = get(25);
+            return low | (get(count - 25) << 25);
         }
         refill();
         const std::uint64_t value = m_buffer & ((1ULL << count) - 1U);
@@ -92,7 +94,16 @@ public:
 
 private:
     void refill() {
-        while (m_held <= 48 && m_at < m_bytes.size()) {
+        if (m_held > 24) {
+            return;
+        }
+        if (m_bytes.size() - m_at >= 4) {
+            m_buffer |= static_cast<std::uint64_t>(base::loadLe<std::uint32_t>(m_bytes.data() + m_at)) << m_held;
+            m_at += 4;
+            m_held += 32;
+            return;
+        }
+        while (m_at < m_bytes.size()) {
             m_buffer |= static_cast<std::uint64_t>(m_bytes[m_at++]) << m_held;
             m_held += 8;
         }

@@ -4,7 +4,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define ASSAY_KERNEL __attribute__((target("avx2")))
-#define ASSAY_KERNEL_WIDTH 8
+#define ASSAY_KERNEL_WIDTH 4
 #include "core/numerics/kernel_bodies.h"
 
 namespace assay::numerics {

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #endif
 #define ASSAY_KERNEL
-#define ASSAY_KERNEL_WIDTH 4
+#define ASSAY_KERNEL_WIDTH 2
 #include "core/numerics/kernel_bodies.h"
 
 namespace assay::numerics {

@@ -49,8 +49,15 @@ int riceParameter(std::size_t count, GapAt gapAt) {
 }
 
 void putRice(BitWriter& bits, std::uint64_t gap, int k) {
-    bits.putUnary(gap >> k);
-    bits.put(gap & ((1ULL << k) - 1U), k);
+    const std::uint64_t quotient = gap >> k;
+    const std::uint64_t rest = gap & ((1ULL << k) - 1U);
+    if (quotient + static_cast<std::uint64_t>(k) < 32) { // nearly always: one call for both
+        const int ones = static_cast<int>(quotient);
+        bits.put(((1ULL << ones) - 1U) | (rest << (ones + 1)), ones + 1 + k);
+        return;
+    }
+    bits.putUnary(quotient);
+    bits.put(rest, k);
 }
 
 /// Reads a Rice-coded gap; nothing if it exceeds `limit` or the bits end.

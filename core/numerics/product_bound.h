@@ -27,7 +27,8 @@ inline constexpr double kExactGranules = 0x1p53 - 0x1p33;
 
 /// One two-dimensional product and what its bound needs. Element (i, j) has index indexBase + i * cols + j.
 /// Pointers are borrowed; norms and granules are those of the operand's row i and the other operand's column j, from
-/// rowNorms/columnNorms (or the same tree elsewhere), so that every party has the same bits.
+/// rowNorms/columnNorms (or the same tree elsewhere), so that every party has the same bits: norms are >= 0, infinite or
+/// NaN, granules are powers of two.
 struct ProductSite {
     const double* y = nullptr; ///< FP64 results, row-major, row stride = cols
     std::uint64_t rows = 0;

@@ -134,48 +134,61 @@ template <typename F>
     return treeSum(n, [a, b](std::uint64_t i) { return static_cast<double>(a[i]) * static_cast<double>(b[i]); });
 }
 
+namespace detail {
+
+/// Columns first .. first + width - 1 (width <= W) of treeSumColumns, W independent trees side by side.
+template <int W, typename F>
+ASSAY_HD ASSAY_INLINE void treeSumTile(std::uint64_t rows, std::uint64_t first, std::uint64_t width, F& term,
+                                       double* out) {
+    TreeStack<W> stack;
+    for (std::uint64_t begin = 0; begin < rows; begin += kTreeChunk) {
+        const std::uint64_t end = rows - begin < kTreeChunk ? rows : begin + kTreeChunk;
+        double lane[kTreeLanes][W];
+        for (auto& row : lane) {
+            for (double& value : row) {
+                value = kNeutral;
+            }
+        }
+        for (std::uint64_t r = begin; r < end; ++r) {
+            double* into = lane[(r - begin) % kTreeLanes];
+            if (width == W) {
+                for (int w = 0; w < W; ++w) {
+                    into[w] += term(r, first + static_cast<std::uint64_t>(w));
+                }
+            } else {
+                for (std::uint64_t w = 0; w < width; ++w) {
+                    into[w] += term(r, first + w);
+                }
+            }
+        }
+        for (std::uint64_t stride = kTreeLanes / 2; stride > 0; stride /= 2) {
+            for (std::uint64_t l = 0; l < stride; ++l) {
+                for (int w = 0; w < W; ++w) {
+                    lane[l][w] += lane[l + stride][w];
+                }
+            }
+        }
+        stack.push(lane[0]);
+    }
+    double sum[W];
+    stack.finish(sum);
+    for (std::uint64_t w = 0; w < width; ++w) {
+        out[first + w] = sum[w];
+    }
+}
+
+} // namespace detail
+
 /// out[c] = treeSum(rows, [&](r) { return term(r, c); }) for c < cols, the same bits, with the rows as the outer loop so
-/// that row-major data is read in order. term(r, c) -> double.
+/// that row-major data is read in order. term(r, c) -> double, called once per pair.
 template <typename F>
 ASSAY_HD ASSAY_INLINE void treeSumColumns(std::uint64_t rows, std::uint64_t cols, F&& term, double* out) {
-    constexpr int kWidth = 16;
-    for (std::uint64_t first = 0; first < cols; first += kWidth) {
-        const std::uint64_t width = cols - first < kWidth ? cols - first : kWidth;
-        detail::TreeStack<kWidth> stack;
-        for (std::uint64_t begin = 0; begin < rows; begin += kTreeChunk) {
-            const std::uint64_t end = rows - begin < kTreeChunk ? rows : begin + kTreeChunk;
-            double lane[kTreeLanes][kWidth];
-            for (auto& row : lane) {
-                for (double& value : row) {
-                    value = detail::kNeutral;
-                }
-            }
-            for (std::uint64_t r = begin; r < end; ++r) {
-                double* into = lane[(r - begin) % kTreeLanes];
-                if (width == kWidth) {
-                    for (int w = 0; w < kWidth; ++w) {
-                        into[w] += term(r, first + static_cast<std::uint64_t>(w));
-                    }
-                } else {
-                    for (std::uint64_t w = 0; w < width; ++w) {
-                        into[w] += term(r, first + w);
-                    }
-                }
-            }
-            for (std::uint64_t stride = kTreeLanes / 2; stride > 0; stride /= 2) {
-                for (std::uint64_t l = 0; l < stride; ++l) {
-                    for (int w = 0; w < kWidth; ++w) {
-                        lane[l][w] += lane[l + stride][w];
-                    }
-                }
-            }
-            stack.push(lane[0]);
-        }
-        double sum[kWidth];
-        stack.finish(sum);
-        for (std::uint64_t w = 0; w < width; ++w) {
-            out[first + w] = sum[w];
-        }
+    std::uint64_t first = 0;
+    for (; first + 64 <= cols; first += 64) {
+        detail::treeSumTile<64>(rows, first, 64, term, out);
+    }
+    for (; first < cols; first += 16) {
+        detail::treeSumTile<16>(rows, first, cols - first < 16 ? cols - first : 16, term, out);
     }
 }
 

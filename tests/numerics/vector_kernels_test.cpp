@@ -79,7 +79,7 @@ SiteData makeSite(RandomSource& random, std::uint64_t rows, std::uint64_t cols, 
     }
     const auto fill = [&](std::vector<double>& norm, std::vector<double>& granule, std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) {
-            norm.push_back(withSpecials && random.below(20) == 0 ? specialValue(random) : random.logUniform(-4, 8));
+            norm.push_back(withSpecials && random.below(20) == 0 ? std::fabs(specialValue(random)) : random.logUniform(-4, 8));
             granule.push_back(std::ldexp(1.0, random.below(3) == 0 ? -20 : -40));
         }
     };
