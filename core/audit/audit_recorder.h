@@ -58,10 +58,11 @@ public:
 
 private:
     AuditRecorder(store::AuditStore& store, store::AuditId id) : m_store(&store), m_id(id) {}
+    [[nodiscard]] base::Result<void> checkPending() const;
 
     store::AuditStore* m_store;
     store::AuditId m_id;
-    std::map<std::uint64_t, store::StepWrite> m_pending;
+    std::map<std::uint64_t, store::StepWrite> m_pending; ///< what came for a step before its step event
     std::optional<VerifyReport> m_report;
     std::optional<base::Error> m_error;
 };

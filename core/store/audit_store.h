@@ -72,12 +72,12 @@ public:
     [[nodiscard]] base::Result<std::vector<CheckRow>> checks(AuditId id) const;
     [[nodiscard]] base::Result<void> putSites(AuditId id, std::span<const SiteRow> sites); ///< replaces all
     [[nodiscard]] base::Result<std::vector<SiteRow>> sites(AuditId id) const;
-    /// One step with its site counts, corrections and findings, replacing what was stored of the step.
+    /// One step with its site counts and corrections, replacing what was stored of the step.
     [[nodiscard]] base::Result<void> putStep(AuditId id, const StepWrite& step);
-    /// Adds findings that belong to no step transaction.
     [[nodiscard]] base::Result<void> addFindings(AuditId id, std::span<const FindingRow> findings);
-    /// Forgets steps first .. last before they are replayed anew, and findings that belong to no step.
-    [[nodiscard]] base::Result<void> forgetSteps(AuditId id, std::uint64_t first, std::uint64_t last);
+    /// Before work goes on: keeps the matched steps with what belongs to them and forgets everything else that an engine reported
+    /// (other steps, checks, findings), because it is found anew.
+    [[nodiscard]] base::Result<void> forgetUnverified(AuditId id);
 
     // Paging: rows after a key in ascending order, at most `limit`; O(limit + log n). Counts are O(n) and run off the GUI thread.
     [[nodiscard]] base::Result<std::vector<StepRow>> steps(AuditId id, std::optional<std::uint64_t> afterStep, std::size_t limit) const;

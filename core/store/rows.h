@@ -151,7 +151,6 @@ struct StepWrite {
     StepRow step;
     std::vector<SiteCountRow> sites;
     std::vector<CorrectionRow> corrections;
-    std::vector<FindingRow> findings;
 };
 
 /// Counts of one site over the steps of one bucket. `min` and `max` are over the *replayed* steps; a step without a row counts as 0.

@@ -10,14 +10,6 @@ using detail::Transaction;
 
 namespace {
 
-base::Result<void> insertFinding(detail::Database& database, AuditId id, std::optional<std::uint64_t> owningStep, const FindingRow& row) {
-    ASSAY_TRY(query, database.query("INSERT INTO findings (audit, owning_step, severity, source, step, part, tensor, operator, site, element, "
-                                    "claimed, computed, claimed_bits, computed_bits, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    query.bind(id).bind(owningStep).bind(row.severity).bind(row.source).bind(row.step).bind(row.part).bind(row.tensor).bind(row.operator_);
-    query.bind(row.site).bind(row.element).bind(row.claimed).bind(row.computed).bind(row.claimedBits).bind(row.computedBits);
-    return query.bind(row.text).run();
-}
-
 FindingRow readFinding(const Query& query) {
     FindingRow row;
     row.id = query.integer(0);
@@ -167,8 +159,7 @@ base::Result<void> AuditStore::putStep(AuditId id, const StepWrite& write) {
     const auto step = write.step.step;
     ASSAY_TRY(transaction, Transaction::begin(database));
     ASSAY_CHECK(m_state->requireOwned(id));
-    for (const auto* sql : {"DELETE FROM site_stats WHERE audit = ? AND step = ?", "DELETE FROM corrections WHERE audit = ? AND step = ?",
-                            "DELETE FROM findings WHERE audit = ? AND owning_step = ?"}) {
+    for (const auto* sql : {"DELETE FROM site_stats WHERE audit = ? AND step = ?", "DELETE FROM corrections WHERE audit = ? AND step = ?"}) {
         ASSAY_TRY(query, database.query(sql));
         ASSAY_CHECK(query.bind(id).bind(step).run());
     }
@@ -198,9 +189,6 @@ base::Result<void> AuditStore::putStep(AuditId id, const StepWrite& write) {
             ASSAY_CHECK(query.bind(row.ownBits).bind(row.takenBits).run());
         }
     }
-    for (const auto& row : write.findings) {
-        ASSAY_CHECK(insertFinding(database, id, step, row));
-    }
     return transaction.commit();
 }
 
@@ -208,24 +196,28 @@ base::Result<void> AuditStore::addFindings(AuditId id, std::span<const FindingRo
     auto& database = *m_state->database;
     ASSAY_TRY(transaction, Transaction::begin(database));
     ASSAY_CHECK(m_state->requireOwned(id));
-    for (const auto& row : findings) {
-        ASSAY_CHECK(insertFinding(database, id, std::nullopt, row));
+    {
+        ASSAY_TRY(query, database.query("INSERT INTO findings (audit, severity, source, step, part, tensor, operator, site, element, claimed, "
+                                        "computed, claimed_bits, computed_bits, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+        for (const auto& row : findings) {
+            query.rewind();
+            query.bind(id).bind(row.severity).bind(row.source).bind(row.step).bind(row.part).bind(row.tensor).bind(row.operator_);
+            query.bind(row.site).bind(row.element).bind(row.claimed).bind(row.computed).bind(row.claimedBits).bind(row.computedBits);
+            ASSAY_CHECK(query.bind(row.text).run());
+        }
     }
     return transaction.commit();
 }
 
-base::Result<void> AuditStore::forgetSteps(AuditId id, std::uint64_t first, std::uint64_t last) {
+base::Result<void> AuditStore::forgetUnverified(AuditId id) {
     auto& database = *m_state->database;
     ASSAY_TRY(transaction, Transaction::begin(database));
     ASSAY_CHECK(m_state->requireOwned(id));
-    for (const auto* sql : {"DELETE FROM steps WHERE audit = ? AND step BETWEEN ? AND ?", "DELETE FROM site_stats WHERE audit = ? AND step BETWEEN ? AND ?",
-                            "DELETE FROM corrections WHERE audit = ? AND step BETWEEN ? AND ?",
-                            "DELETE FROM findings WHERE audit = ? AND owning_step BETWEEN ? AND ?"}) {
+    for (const auto* sql : {"DELETE FROM steps WHERE audit = ?1 AND status <> 'matched'",
+                            "DELETE FROM site_stats WHERE audit = ?1 AND step NOT IN (SELECT step FROM steps WHERE audit = ?1)",
+                            "DELETE FROM corrections WHERE audit = ?1 AND step NOT IN (SELECT step FROM steps WHERE audit = ?1)",
+                            "DELETE FROM findings WHERE audit = ?1", "DELETE FROM checks WHERE audit = ?1"}) {
         ASSAY_TRY(query, database.query(sql));
-        ASSAY_CHECK(query.bind(id).bind(first).bind(last).run());
-    }
-    {
-        ASSAY_TRY(query, database.query("DELETE FROM findings WHERE audit = ? AND owning_step IS NULL"));
         ASSAY_CHECK(query.bind(id).run());
     }
     return transaction.commit();

@@ -94,7 +94,6 @@ CREATE INDEX corrections_by_site ON corrections (audit, site, step, id);
 CREATE TABLE findings (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     audit         INTEGER NOT NULL REFERENCES audits (id) ON DELETE CASCADE,
-    owning_step   INTEGER, -- the step with which it was stored and is replaced; NULL for what static checks found
     severity      TEXT    NOT NULL,
     source        TEXT,
     step          INTEGER,
@@ -110,4 +109,3 @@ CREATE TABLE findings (
     text          TEXT    NOT NULL
 );
 CREATE INDEX findings_by_audit ON findings (audit, id);
-CREATE INDEX findings_by_owning_step ON findings (audit, owning_step);
