@@ -26,6 +26,7 @@ struct Node {
     CLI::App* app = nullptr;
     std::string path; ///< "assay order new"
     std::map<const OptionSpec*, std::vector<std::string>> values;
+    std::map<const OptionSpec*, std::string> arguments; ///< values of arguments that take just one
     std::map<const OptionSpec*, CLI::Option*> options;
     std::vector<std::unique_ptr<Node>> verbs;
 };
@@ -51,10 +52,8 @@ std::unique_ptr<Node> attach(const VerbSpec& spec, CLI::App& app, std::string pa
             added->allow_extra_args(option.many);
             break;
         case OptionSpec::Kind::argument:
-            added = app.add_option(option.name, values);
-            if (!option.many) {
-                added->expected(1);
-            }
+            // A plain string takes one word, so that a second one is reported as unexpected.
+            added = option.many ? app.add_option(option.name, values) : app.add_option(option.name, node->arguments[&option]);
             break;
         }
         node->options[&option] = added;
@@ -114,6 +113,21 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
     return fail(usageError(fmt::format("unexpected argument \"{}\"", extra), usageLine(*node.spec, node.path)));
 }
 
+/// "--steps --out DIR": the parser took the next option for a value.
+Result<void> refuseSwallowed(const Node& node) {
+    for (const auto& [spec, values] : node.values) {
+        for (const auto& value : values) {
+            const bool swallowed = std::any_of(node.spec->options().begin(), node.spec->options().end(), [&](const auto& other) {
+                return other.kind != OptionSpec::Kind::argument && other.name == value;
+            });
+            if (swallowed) {
+                return fail(usageError(fmt::format("{} needs a value, and {} follows it", spec->name, value), seeHelp(node)));
+            }
+        }
+    }
+    return {};
+}
+
 Result<void> applyValues(const Node& node) {
     for (const auto& spec : node.spec->options()) {
         const auto* option = node.options.at(&spec);
@@ -127,7 +141,10 @@ Result<void> applyValues(const Node& node) {
             ASSAY_CHECK(spec.accept({}));
             continue;
         }
-        const auto& values = node.values.at(&spec);
+        auto values = node.values.at(&spec);
+        if (spec.kind == OptionSpec::Kind::argument && !spec.many) {
+            values = {node.arguments.at(&spec)};
+        }
         if (values.size() > 1 && !spec.many) {
             return fail(usageError(fmt::format("{} is given {} times", spec.name, values.size()), "give it once"));
         }
@@ -167,6 +184,7 @@ Result<int> parseAndRun(const VerbSpec& root, Session& session) {
         session.console.print(helpText(*node.spec, node.path));
         return 0;
     }
+    ASSAY_CHECK(refuseSwallowed(node));
     ASSAY_CHECK(refuseExtras(*tree, node));
     if (!trouble.empty()) {
         const auto name = trouble.substr(0, trouble.find(':'));
