@@ -53,6 +53,8 @@ class Assay:
         try:
             report = json.loads(out)
         except ValueError:
+            report = {}
+        if "verdict" not in report:  # malformed input is no verdict
             report = {"verdict": None, "reason": err.strip() or out.strip()}
         report["exit"] = code
         report["wall"] = seconds
