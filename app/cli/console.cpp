@@ -70,12 +70,13 @@ void Console::error(const base::Error& error, std::string_view verb) {
     std::fflush(stdout);
     std::string where;
     if (!error.file.empty()) {
-        where = error.offset ? fmt::format("{}, byte {}: ", error.file, *error.offset) : fmt::format("{}: ", error.file);
+        where =
+            error.offset ? fmt::format("{}, byte {}: ", error.file, *error.offset) : fmt::format("{}: ", error.file);
     } else if (error.offset) {
         where = fmt::format("byte {}: ", *error.offset);
     }
-    std::string text = fmt::format("assay{}{}: {} {}{}\n", verb.empty() ? "" : " ", verb, tonedNote(Tone::bad, "error:"),
-                                   printable(where), printable(error.message));
+    std::string text = fmt::format("assay{}{}: {} {}{}\n", verb.empty() ? "" : " ", verb,
+                                   tonedNote(Tone::bad, "error:"), printable(where), printable(error.message));
     if (!error.remedy.empty()) {
         text += fmt::format("  try: {}\n", printable(error.remedy));
     }

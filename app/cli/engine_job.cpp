@@ -42,7 +42,8 @@ EngineRequest& EngineRequest::setIf(std::string_view name, bool value) {
     return *this;
 }
 
-Result<EngineEnd> runEngine(Session& session, const EngineRequest& request, std::stop_token stop, const EventHandler& handler) {
+Result<EngineEnd> runEngine(Session& session, const EngineRequest& request, std::stop_token stop,
+                            const EventHandler& handler) {
     EngineEnd end;
     std::optional<Error> trouble;
     LiveProgress progress(session);
@@ -57,8 +58,11 @@ Result<EngineEnd> runEngine(Session& session, const EngineRequest& request, std:
         }
         const auto event = audit::parseEvent(line);
         if (!event) {
-            trouble = Error{ErrorCode::internal, fmt::format("the engine wrote a line that is no event: {}", event.error().message), {},
-                            std::nullopt, "report this: it is a bug of Assay"};
+            trouble = Error{ErrorCode::internal,
+                            fmt::format("the engine wrote a line that is no event: {}", event.error().message),
+                            {},
+                            std::nullopt,
+                            "report this: it is a bug of Assay"};
             abandon.request_stop();
             return;
         }
@@ -99,12 +103,18 @@ Error explainEnd(const EngineEnd& end, const std::string& resume) {
         return *end.error;
     }
     if (end.signal != 0) {
-        return {ErrorCode::internal, fmt::format("the engine was ended by signal {} ({})", end.signal, ::strsignal(end.signal)), {},
+        return {ErrorCode::internal,
+                fmt::format("the engine was ended by signal {} ({})", end.signal, ::strsignal(end.signal)),
+                {},
                 std::nullopt,
-                end.signal == SIGKILL ? "check whether the machine ran out of memory" + (resume.empty() ? "" : ", then: " + resume)
-                                      : "report this: it is a bug of Assay"};
+                end.signal == SIGKILL
+                    ? "check whether the machine ran out of memory" + (resume.empty() ? "" : ", then: " + resume)
+                    : "report this: it is a bug of Assay"};
     }
-    return {ErrorCode::internal, fmt::format("the engine ended with code {} and said nothing", end.exitCode), {}, std::nullopt,
+    return {ErrorCode::internal,
+            fmt::format("the engine ended with code {} and said nothing", end.exitCode),
+            {},
+            std::nullopt,
             "report this: it is a bug of Assay"};
 }
 

@@ -31,22 +31,26 @@ private:
 /// How an engine ended.
 struct EngineEnd {
     int exitCode = 70;
-    int signal = 0;                                ///< it was killed, or crashed
-    std::optional<base::Error> error;              ///< its error event
-    std::optional<audit::VerifyReport> report;     ///< its verdict event
-    std::optional<std::string> result;             ///< its done event: a JSON object
-    [[nodiscard]] bool cancelled() const { return exitCode == 130 || (error && error->code == base::ErrorCode::cancelled); }
+    int signal = 0;                            ///< it was killed, or crashed
+    std::optional<base::Error> error;          ///< its error event
+    std::optional<audit::VerifyReport> report; ///< its verdict event
+    std::optional<std::string> result;         ///< its done event: a JSON object
+    [[nodiscard]] bool cancelled() const {
+        return exitCode == 130 || (error && error->code == base::ErrorCode::cancelled);
+    }
 };
 
 /// Called for each event with the line it came from. An error stops the engine and becomes the result of runEngine.
 using EventHandler = std::function<base::Result<void>(const audit::EngineEvent& event, std::string_view line)>;
 
-/// Starts `assay-engine` from the folder of this program, delivers its events, and waits for its end. Progress is shown as the session
-/// says. `environment` if the engine cannot be started; `internal` if it writes something that is no event.
+/// Starts `assay-engine` from the folder of this program, delivers its events, and waits for its end. Progress is shown
+/// as the session says. `environment` if the engine cannot be started; `internal` if it writes something that is no
+/// event.
 [[nodiscard]] base::Result<EngineEnd> runEngine(Session& session, const EngineRequest& request, std::stop_token stop,
                                                 const EventHandler& handler = {});
 
-/// Turns an end without result into the error that explains it; `resume` is the command that goes on, empty where there is none.
+/// Turns an end without result into the error that explains it; `resume` is the command that goes on, empty where there
+/// is none.
 [[nodiscard]] base::Error explainEnd(const EngineEnd& end, const std::string& resume);
 
 } // namespace assay::cli

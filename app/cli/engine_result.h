@@ -10,7 +10,8 @@
 
 namespace assay::cli {
 
-/// Reads members of the JSON object that a verb of the engine ends with. Absent or mistyped members are empty. Value type.
+/// Reads members of the JSON object that a verb of the engine ends with. Absent or mistyped members are empty. Value
+/// type.
 class EngineResult {
 public:
     explicit EngineResult(std::string_view json);
@@ -31,7 +32,8 @@ private:
     std::shared_ptr<const State> m_state;
 };
 
-/// The engine's result as one object of the command line: schema and version first. Precondition: `resultJson` is a JSON object.
+/// The engine's result as one object of the command line: schema and version first. Precondition: `resultJson` is a
+/// JSON object.
 [[nodiscard]] std::string withSchema(std::string_view schema, std::string_view resultJson);
 
 } // namespace assay::cli

@@ -131,7 +131,8 @@ void completionCases(const VerbSpec& spec, const std::string& key, std::string& 
             list.push_back(option.name);
         }
         if (!option.choices.empty()) {
-            choices += fmt::format("        '{} {}') words='{}' ;;\n", key, option.name, fmt::join(option.choices, " "));
+            choices +=
+                fmt::format("        '{} {}') words='{}' ;;\n", key, option.name, fmt::join(option.choices, " "));
         } else if (option.kind == OptionSpec::Kind::value) {
             choices += fmt::format("        '{} {}') words='' ;;\n", key, option.name);
         }
@@ -180,7 +181,8 @@ void manualVerbs(const VerbSpec& spec, const std::string& path, std::string& tex
             text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", troff(leftSide(option)), troff(describe(option)));
         }
         for (const auto& example : spec.examples()) {
-            text += fmt::format(".PP\nExample, {}:\n.PP\n.nf\n    {}\n.fi\n", troff(example.what), troff(example.command));
+            text +=
+                fmt::format(".PP\nExample, {}:\n.PP\n.nf\n    {}\n.fi\n", troff(example.what), troff(example.command));
         }
     }
     for (const auto& verb : spec.verbs()) {

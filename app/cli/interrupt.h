@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// While it lives, the first SIGINT or SIGTERM requests a stop (the work ends in an orderly way, state kept) and the second one ends
-/// the process at once with code 130; its children die with it. At most one object at a time.
+/// While it lives, the first SIGINT or SIGTERM requests a stop (the work ends in an orderly way, state kept) and the
+/// second one ends the process at once with code 130; its children die with it. At most one object at a time.
 class Interrupt {
 public:
     Interrupt();

@@ -26,7 +26,8 @@ std::size_t sequenceLength(std::string_view text) {
         return follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF) && follows(2) ? 3 : 0;
     }
     if (first >= 0xF0 && first <= 0xF4) {
-        const bool good = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3);
+        const bool good =
+            follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF) && follows(2) && follows(3);
         return good ? 4 : 0;
     }
     return 0;

@@ -31,15 +31,15 @@ class JsonObject {
 public:
     JsonObject() = default;
     /// Starts with "schema" and "version", as every result of the command line does.
-    explicit JsonObject(std::string_view schema, std::uint64_t version = 1) { add("schema", schema).add("version", version); }
+    explicit JsonObject(std::string_view schema, std::uint64_t version = 1) {
+        add("schema", schema).add("version", version);
+    }
 
     JsonObject& add(std::string_view key, std::string_view text) { return raw(key, jsonString(text)); }
     JsonObject& add(std::string_view key, const std::string& text) { return add(key, std::string_view(text)); }
     JsonObject& add(std::string_view key, const char* text) { return add(key, std::string_view(text)); }
     JsonObject& add(std::string_view key, std::same_as<bool> auto value) { return raw(key, value ? "true" : "false"); }
-    JsonObject& add(std::string_view key, std::integral auto value)
-        requires(!std::same_as<decltype(value), bool>)
-    {
+    JsonObject& add(std::string_view key, std::integral auto value) requires(!std::same_as<decltype(value), bool>) {
         return raw(key, std::to_string(value));
     }
     JsonObject& add(std::string_view key, double value) { return raw(key, jsonNumber(value)); }

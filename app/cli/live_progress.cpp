@@ -36,7 +36,8 @@ LiveProgress::LiveProgress(Session& session) : m_session(session), m_mode(sessio
 void LiveProgress::show(const audit::EngineEvent& event, std::string_view line) {
     if (m_mode == ProgressMode::jsonLines) {
         // The list of all sites is for windows; everything else is small.
-        if (!std::holds_alternative<audit::SitesEvent>(event) && !std::holds_alternative<audit::SiteStatsEvent>(event)) {
+        if (!std::holds_alternative<audit::SitesEvent>(event) &&
+            !std::holds_alternative<audit::SiteStatsEvent>(event)) {
             m_session.console.note(line);
         }
         return;
@@ -63,7 +64,8 @@ void LiveProgress::draw(const audit::ProgressEvent& event) {
     const auto amount = [&](std::uint64_t value) { return bytes ? byteText(value) : grouped(value); };
     std::string text = phaseWords(event.phase);
     if (event.total > 0) {
-        text += fmt::format(" {} {}/{}", progressBar(event.done, event.total, 24), amount(event.done), amount(event.total));
+        text +=
+            fmt::format(" {} {}/{}", progressBar(event.done, event.total, 24), amount(event.done), amount(event.total));
     } else {
         text += fmt::format(" {}", amount(event.done));
     }

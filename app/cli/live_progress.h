@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-/// Shows the progress of an engine on standard error: one line that is rewritten on a terminal, the engine's own JSON Lines, or
-/// nothing. The line vanishes when the object goes.
+/// Shows the progress of an engine on standard error: one line that is rewritten on a terminal, the engine's own JSON
+/// Lines, or nothing. The line vanishes when the object goes.
 class LiveProgress {
 public:
     explicit LiveProgress(Session& session);

@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN); // likewise a file that hits its size limit
     assay::cli::Session session;
     session.arguments.assign(argv + (argc > 0 ? 1 : 0), argv + argc);
-    assay::cli::VerbSpec root("assay", "Checks that a training run which somebody else carried out was done as ordered");
+    assay::cli::VerbSpec root("assay",
+                              "Checks that a training run which somebody else carried out was done as ordered");
     declareVerbs(root, session);
     return assay::cli::runCommandLine(root, session);
 }

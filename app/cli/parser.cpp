@@ -53,7 +53,8 @@ std::unique_ptr<Node> attach(const VerbSpec& spec, CLI::App& app, std::string pa
             break;
         case OptionSpec::Kind::argument:
             // A plain string takes one word, so that a second one is reported as unexpected.
-            added = option.many ? app.add_option(option.name, values) : app.add_option(option.name, node->arguments[&option]);
+            added = option.many ? app.add_option(option.name, values)
+                                : app.add_option(option.name, node->arguments[&option]);
             break;
         }
         node->options[&option] = added;
@@ -89,7 +90,8 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
     if (extras.empty()) {
         return {};
     }
-    const auto option = std::find_if(extras.begin(), extras.end(), [](const auto& text) { return text.size() > 1 && text[0] == '-'; });
+    const auto option =
+        std::find_if(extras.begin(), extras.end(), [](const auto& text) { return text.size() > 1 && text[0] == '-'; });
     const std::string& extra = option != extras.end() ? *option : extras.front();
     if (option != extras.end()) {
         std::vector<std::string> known{"--help"};
@@ -98,8 +100,9 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
         }
         const auto name = extra.substr(0, extra.find('='));
         const auto near = closestWord(name, known);
-        return fail(usageError(fmt::format("there is no option {}", name),
-                               near.empty() ? seeHelp(node) : fmt::format("{} (all options: {})", near, seeHelp(node))));
+        return fail(
+            usageError(fmt::format("there is no option {}", name),
+                       near.empty() ? seeHelp(node) : fmt::format("{} (all options: {})", near, seeHelp(node))));
     }
     if (!node.spec->verbs().empty()) {
         std::vector<std::string> known;
@@ -108,7 +111,8 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
         }
         const auto near = closestWord(extra, known);
         return fail(usageError(fmt::format("there is no verb \"{}\"", extra),
-                               near.empty() ? seeHelp(node) : fmt::format("{} {} (all verbs: {})", node.path, near, seeHelp(node))));
+                               near.empty() ? seeHelp(node)
+                                            : fmt::format("{} {} (all verbs: {})", node.path, near, seeHelp(node))));
     }
     return fail(usageError(fmt::format("unexpected argument \"{}\"", extra), usageLine(*node.spec, node.path)));
 }
@@ -117,11 +121,13 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
 Result<void> refuseSwallowed(const Node& node) {
     for (const auto& [spec, values] : node.values) {
         for (const auto& value : values) {
-            const bool swallowed = std::any_of(node.spec->options().begin(), node.spec->options().end(), [&](const auto& other) {
-                return other.kind != OptionSpec::Kind::argument && other.name == value;
-            });
+            const bool swallowed =
+                std::any_of(node.spec->options().begin(), node.spec->options().end(), [&](const auto& other) {
+                    return other.kind != OptionSpec::Kind::argument && other.name == value;
+                });
             if (swallowed) {
-                return fail(usageError(fmt::format("{} needs a value, and {} follows it", spec->name, value), seeHelp(node)));
+                return fail(
+                    usageError(fmt::format("{} needs a value, and {} follows it", spec->name, value), seeHelp(node)));
             }
         }
     }
@@ -133,7 +139,8 @@ Result<void> applyValues(const Node& node) {
         const auto* option = node.options.at(&spec);
         if (option->count() == 0) {
             if (spec.required) {
-                return fail(usageError(fmt::format("{} is missing ({})", spec.name, spec.help), usageLine(*node.spec, node.path)));
+                return fail(usageError(fmt::format("{} is missing ({})", spec.name, spec.help),
+                                       usageLine(*node.spec, node.path)));
             }
             continue;
         }
@@ -188,7 +195,8 @@ Result<int> parseAndRun(const VerbSpec& root, Session& session) {
     ASSAY_CHECK(refuseExtras(*tree, node));
     if (!trouble.empty()) {
         const auto name = trouble.substr(0, trouble.find(':'));
-        return fail(usageError(name.starts_with("--") ? fmt::format("{} needs a value", name) : trouble, seeHelp(node)));
+        return fail(
+            usageError(name.starts_with("--") ? fmt::format("{} needs a value", name) : trouble, seeHelp(node)));
     }
     if (!node.spec->run()) {
         std::fputs(helpText(*node.spec, node.path).c_str(), stderr);
@@ -207,7 +215,8 @@ int runCommandLine(const VerbSpec& root, Session& session) {
         try {
             return parseAndRun(root, session);
         } catch (const std::bad_alloc&) {
-            return fail(ErrorCode::environment, "there is not enough memory", "close other programs, or use a larger machine");
+            return fail(ErrorCode::environment, "there is not enough memory",
+                        "close other programs, or use a larger machine");
         } catch (const std::exception& error) {
             return fail(ErrorCode::internal, error.what(), "report this: it is a bug of Assay");
         }

@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-/// Parses session.arguments against the verbs below `root`, runs the verb that was named, and returns the exit code. All errors are
-/// printed; with --json also as one object on standard output.
+/// Parses session.arguments against the verbs below `root`, runs the verb that was named, and returns the exit code.
+/// All errors are printed; with --json also as one object on standard output.
 [[nodiscard]] int runCommandLine(const VerbSpec& root, Session& session);
 
 } // namespace assay::cli

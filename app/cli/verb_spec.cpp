@@ -27,8 +27,8 @@ OptionSpec valueOption(std::string name, std::string placeholder, std::string he
 }
 
 template <typename Target>
-OptionSpec integerOption(std::string name, std::string placeholder, std::string help, Target& target, std::uint64_t smallest,
-                         std::uint64_t largest) {
+OptionSpec integerOption(std::string name, std::string placeholder, std::string help, Target& target,
+                         std::uint64_t smallest, std::uint64_t largest) {
     auto spec = valueOption(std::move(name), std::move(placeholder), std::move(help));
     spec.accept = [&target, smallest, largest](const std::string& value) -> Result<void> {
         ASSAY_TRY(number, parseInteger(value, smallest, largest));
@@ -81,7 +81,8 @@ OptionSpec& VerbSpec::path(std::string name, std::string placeholder, std::strin
     return spec;
 }
 
-OptionSpec& VerbSpec::list(std::string name, std::string placeholder, std::string help, std::vector<std::string>& target) {
+OptionSpec& VerbSpec::list(std::string name, std::string placeholder, std::string help,
+                           std::vector<std::string>& target) {
     auto spec = valueOption(std::move(name), std::move(placeholder), std::move(help));
     spec.many = true;
     spec.accept = [&target](const std::string& value) -> Result<void> {
@@ -112,8 +113,8 @@ OptionSpec& VerbSpec::integer(std::string name, std::string placeholder, std::st
     return option(integerOption(std::move(name), std::move(placeholder), std::move(help), target, smallest, largest));
 }
 
-OptionSpec& VerbSpec::integer(std::string name, std::string placeholder, std::string help, std::optional<std::uint64_t>& target,
-                              std::uint64_t smallest, std::uint64_t largest) {
+OptionSpec& VerbSpec::integer(std::string name, std::string placeholder, std::string help,
+                              std::optional<std::uint64_t>& target, std::uint64_t smallest, std::uint64_t largest) {
     return option(integerOption(std::move(name), std::move(placeholder), std::move(help), target, smallest, largest));
 }
 
@@ -145,7 +146,8 @@ Result<std::uint64_t> parseInteger(std::string_view text, std::uint64_t smallest
     if (largest >= VerbSpec::kLargestInteger) {
         return fail(ErrorCode::usage, fmt::format("is \"{}\", expected a whole number of at least {}", text, smallest));
     }
-    return fail(ErrorCode::usage, fmt::format("is \"{}\", expected a whole number from {} to {}", text, smallest, largest));
+    return fail(ErrorCode::usage,
+                fmt::format("is \"{}\", expected a whole number from {} to {}", text, smallest, largest));
 }
 
 Result<float> parseReal(std::string_view text, float smallest) {

@@ -37,8 +37,8 @@ struct OptionSpec {
     OptionSpec& choose(std::vector<std::string> values) { return choices = std::move(values), *this; }
 };
 
-/// A verb with its options, or a group of verbs. The targets that options write to must outlive the parse; verbs keep them in a
-/// shared object that the action holds.
+/// A verb with its options, or a group of verbs. The targets that options write to must outlive the parse; verbs keep
+/// them in a shared object that the action holds.
 class VerbSpec {
 public:
     using Action = std::function<base::Result<int>(Session&)>;
@@ -66,10 +66,12 @@ public:
     /// Whole numbers smallest .. largest.
     OptionSpec& integer(std::string name, std::string placeholder, std::string help, std::uint64_t& target,
                         std::uint64_t smallest = 0, std::uint64_t largest = kLargestInteger);
-    OptionSpec& integer(std::string name, std::string placeholder, std::string help, std::optional<std::uint64_t>& target,
-                        std::uint64_t smallest = 0, std::uint64_t largest = kLargestInteger);
+    OptionSpec& integer(std::string name, std::string placeholder, std::string help,
+                        std::optional<std::uint64_t>& target, std::uint64_t smallest = 0,
+                        std::uint64_t largest = kLargestInteger);
     /// Finite FP32 numbers of at least `smallest`.
-    OptionSpec& real(std::string name, std::string placeholder, std::string help, std::optional<float>& target, float smallest);
+    OptionSpec& real(std::string name, std::string placeholder, std::string help, std::optional<float>& target,
+                     float smallest);
     OptionSpec& argument(std::string placeholder, std::string help, std::string& target);
     OptionSpec& option(OptionSpec spec);
 
@@ -94,7 +96,8 @@ private:
 };
 
 /// Decimal digits only. `usage` names what was expected.
-[[nodiscard]] base::Result<std::uint64_t> parseInteger(std::string_view text, std::uint64_t smallest, std::uint64_t largest);
+[[nodiscard]] base::Result<std::uint64_t> parseInteger(std::string_view text, std::uint64_t smallest,
+                                                       std::uint64_t largest);
 /// A finite decimal number, correctly rounded to FP32.
 [[nodiscard]] base::Result<float> parseReal(std::string_view text, float smallest);
 /// The word of `known` that is most like `word`; empty if none is near.

@@ -79,7 +79,8 @@ public:
             if (found) {
                 ASSAY_TRY(recorder, audit::AuditRecorder::resume(*m_store, found->id));
                 m_recorder.emplace(std::move(recorder));
-                m_session.console.note(fmt::format("going on with audit {}: steps up to {} are verified already", found->id, found->lastVerified));
+                m_session.console.note(fmt::format("going on with audit {}: steps up to {} are verified already",
+                                                   found->id, found->lastVerified));
                 return verifiedSteps(*m_store, found->id, found->lastVerified);
             }
             m_session.console.note("no interrupted audit of this kind in the store: starting at the beginning");
@@ -141,7 +142,8 @@ private:
             options.scope = audit::Scope::sample;
             ASSAY_TRY(segments, audit::segmentsOf(submission.steps(), submission.checkpoints()));
             if (!request.nonce.empty()) {
-                ASSAY_TRY(plan, audit::drawSegments(segments, *request.sample, submission.commitment().root, request.nonce, audit::kNonceGiven));
+                ASSAY_TRY(plan, audit::drawSegments(segments, *request.sample, submission.commitment().root,
+                                                    request.nonce, audit::kNonceGiven));
                 options.ranges = plan.segments;
                 audit.firstStep = plan.segments.empty() ? 1 : plan.segments.front().first;
             }
@@ -165,8 +167,9 @@ private:
 audit::VerifyReport crashReport(const AuditRequest& request, const EngineEnd& end) {
     audit::VerifyReport report;
     report.verdict = audit::Verdict::inconclusive;
-    report.reason = fmt::format("The engine was ended by signal {} ({}) before it reached a verdict; nothing is known about the submission.",
-                                end.signal, ::strsignal(end.signal));
+    report.reason = fmt::format(
+        "The engine was ended by signal {} ({}) before it reached a verdict; nothing is known about the submission.",
+        end.signal, ::strsignal(end.signal));
     report.submission = request.submission;
     report.kernelAuditor = request.kernel;
     report.logIgnored = request.ignoreLog;
@@ -194,17 +197,20 @@ Result<audit::VerifyReport> runAudit(Session& session, const AuditRequest& reque
     if (request.steps) {
         engine.set("steps", fmt::format("{}:{}", request.steps->first, request.steps->last));
     }
-    engine.set("kernel", request.kernel).set("second_kernel", request.secondKernel).set("site_digests", request.siteDigests);
+    engine.set("kernel", request.kernel)
+        .set("second_kernel", request.secondKernel)
+        .set("site_digests", request.siteDigests);
     engine.setIf("ignore_log", request.ignoreLog);
     if (verified.through > 0) {
         engine.set("verified_through", verified.through).set("verified_entries", verified.entries);
         engine.set("verified_corrections", verified.corrections).set("verified_log_bytes", verified.logBytes);
         engine.set("verified_freedom", verified.freedom);
     }
-    const auto ended = runEngine(session, engine, stop, [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
-        record.accept(event);
-        return {};
-    });
+    const auto ended =
+        runEngine(session, engine, stop, [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
+            record.accept(event);
+            return {};
+        });
     if (!ended) {
         record.end(ended.error().toString());
         return fail(ended.error());

@@ -29,8 +29,9 @@ struct AuditRequest {
     bool keep = true; ///< record it in the audit store
 };
 
-/// Runs an audit in an engine and records it in the store. A crash of the engine is an `inconclusive` report; a cancelled audit and
-/// everything that an auditor must mend first is an Error.
-[[nodiscard]] base::Result<audit::VerifyReport> runAudit(Session& session, const AuditRequest& request, std::stop_token stop);
+/// Runs an audit in an engine and records it in the store. A crash of the engine is an `inconclusive` report; a
+/// cancelled audit and everything that an auditor must mend first is an Error.
+[[nodiscard]] base::Result<audit::VerifyReport> runAudit(Session& session, const AuditRequest& request,
+                                                         std::stop_token stop);
 
 } // namespace assay::cli

@@ -37,7 +37,8 @@ int done(Session& session, const char* schema, const std::string& out, std::uint
 Result<int> runPack(Session& session, const BundleOptions& options) {
     std::error_code code;
     if (!fs::is_directory(options.source, code)) {
-        return fail(Error{ErrorCode::unreadable, "there is no such submission folder", options.source, std::nullopt, "check the path"});
+        return fail(Error{ErrorCode::unreadable, "there is no such submission folder", options.source, std::nullopt,
+                          "check the path"});
     }
     ASSAY_CHECK(refuseExisting(options.out));
     ASSAY_CHECK(format::packBundle(options.source, options.out));

@@ -25,8 +25,8 @@ Result<void> prepareFolder(const fs::path& folder) {
     std::error_code code;
     if (fs::exists(folder, code) && !(fs::is_directory(folder, code) && fs::is_empty(folder, code))) {
         if (!fs::is_regular_file(folder / kMarker, code)) {
-            return fail(Error{ErrorCode::usage, "is there already and was not made by the demo", folder.string(), std::nullopt,
-                              "--out with another folder"});
+            return fail(Error{ErrorCode::usage, "is there already and was not made by the demo", folder.string(),
+                              std::nullopt, "--out with another folder"});
         }
         fs::remove_all(folder, code);
         if (code) {
@@ -34,7 +34,8 @@ Result<void> prepareFolder(const fs::path& folder) {
         }
     }
     ASSAY_CHECK(base::makeFolders(folder));
-    return base::writeFileAtomic(folder / kMarker, "This folder belongs to assay demo, which removes it when it runs again.\n");
+    return base::writeFileAtomic(folder / kMarker,
+                                 "This folder belongs to assay demo, which removes it when it runs again.\n");
 }
 
 Result<int> runDemo(Session& session, const std::string& out) {
@@ -53,10 +54,11 @@ Result<int> runDemo(Session& session, const std::string& out) {
         json.raw("forged", audit::toJson(outcome.forged)).add("seconds", seconds);
         session.console.printLine(json.text());
     } else {
-        session.console.print(fmt::format("\nThe whole demo took {:.0f} seconds. Its files are in {}; try\n\n"
-                                          "  assay inspect {}\n  assay verify {} --order {} --json\n  assay-workbench {}\n",
-                                          seconds, folder.string(), shellWord((folder / "run").string()), shellWord((folder / "forged").string()),
-                                          shellWord((folder / "order").string()), shellWord((folder / "forged").string())));
+        session.console.print(fmt::format(
+            "\nThe whole demo took {:.0f} seconds. Its files are in {}; try\n\n"
+            "  assay inspect {}\n  assay verify {} --order {} --json\n  assay-workbench {}\n",
+            seconds, folder.string(), shellWord((folder / "run").string()), shellWord((folder / "forged").string()),
+            shellWord((folder / "order").string()), shellWord((folder / "forged").string())));
     }
     if (!outcome.asTold) {
         session.console.warn("something did not end as the story says; see above");
@@ -69,10 +71,13 @@ Result<int> runDemo(Session& session, const std::string& out) {
 
 void addDemo(VerbSpec& root, Session& session) {
     auto& verb = root.verb("demo", "Order, training, audit, and a cheat that is caught, in under two minutes");
-    verb.about("Trains a small GPT on real text under one kernel, verifies it under a really different one, shows a replay that needs the "
-               "rounding log and what happens without it, plants a fault, and shows the rejection. Exit code 0 if all of it ends as told.");
+    verb.about("Trains a small GPT on real text under one kernel, verifies it under a really different one, shows a "
+               "replay that needs the "
+               "rounding log and what happens without it, plants a fault, and shows the rejection. Exit code 0 if all "
+               "of it ends as told.");
     auto out = std::make_shared<std::string>("assay-demo");
-    verb.path("--out", "DIR", "folder for the demo's files; one that an earlier demo made is replaced", *out).byDefault("assay-demo");
+    verb.path("--out", "DIR", "folder for the demo's files; one that an earlier demo made is replaced", *out)
+        .byDefault("assay-demo");
     addProgressOption(verb, session);
     addJsonOption(verb, session);
     verb.action([out](Session& s) { return runDemo(s, *out); });

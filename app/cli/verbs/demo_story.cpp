@@ -110,7 +110,8 @@ private:
     }
     void command(std::string_view text) {
         if (!m_session.json) {
-            m_session.console.print(fmt::format("   {}\n", m_session.console.toned(Tone::faint, fmt::format("$ assay {}", text))));
+            m_session.console.print(
+                fmt::format("   {}\n", m_session.console.toned(Tone::faint, fmt::format("$ assay {}", text))));
             static_cast<void>(m_session.console.finish()); // the reader follows while the machine works
         }
     }
@@ -120,7 +121,8 @@ private:
                           : report.verdict == audit::Verdict::rejected ? Tone::bad
                                                                        : Tone::doubtful;
         if (!m_session.json) {
-            m_session.console.print(fmt::format("   {}\n", m_session.console.toned(tone, std::string(audit::verdictName(report.verdict)))));
+            m_session.console.print(
+                fmt::format("   {}\n", m_session.console.toned(tone, std::string(audit::verdictName(report.verdict)))));
             m_session.console.print(wrapText(report.reason, 96, "   "));
         }
         m_outcome.asTold = m_outcome.asTold && report.verdict == promised;
@@ -139,9 +141,11 @@ private:
                 usable.push_back(kernel.name);
             }
         }
-        const auto has = [&](const char* name) { return std::find(usable.begin(), usable.end(), name) != usable.end(); };
-        for (const auto& [trainer, auditor] :
-             {std::pair{"haswell", "prescott"}, std::pair{"skylakex", "prescott"}, std::pair{"haswell", "barcelona"}, std::pair{"haswell", "skylakex"}}) {
+        const auto has = [&](const char* name) {
+            return std::find(usable.begin(), usable.end(), name) != usable.end();
+        };
+        for (const auto& [trainer, auditor] : {std::pair{"haswell", "prescott"}, std::pair{"skylakex", "prescott"},
+                                               std::pair{"haswell", "barcelona"}, std::pair{"haswell", "skylakex"}}) {
             if (has(trainer) && has(auditor)) {
                 m_outcome.trainer = trainer;
                 m_outcome.auditor = auditor;
@@ -177,17 +181,22 @@ private:
         const auto request = mainOrder(m_folder);
         ASSAY_TRY(written, writeOrder(request));
         m_key = written.folder / "trainer.pem";
-        say(fmt::format("You want a language model: a GPT with {} parameters, trained for {} steps on licence texts. You do not own the machines, so "
-                        "you write down exactly what is to be done and let somebody else do it. The order fixes everything: model, data, order of the "
+        say(fmt::format("You want a language model: a GPT with {} parameters, trained for {} steps on licence texts. "
+                        "You do not own the machines, so "
+                        "you write down exactly what is to be done and let somebody else do it. The order fixes "
+                        "everything: model, data, order of the "
                         "samples, optimizer, random numbers, numerics. Its digest is {}...",
                         grouped(written.parameters), request.steps, written.digest.shortHex()));
-        command(fmt::format("order new --program gpt --steps {} --batch {} --width {} --layers {} --context {} --lr 0.003 --schedule cosine "
+        command(fmt::format("order new --program gpt --steps {} --batch {} --width {} --layers {} --context {} --lr "
+                            "0.003 --schedule cosine "
                             "--warmup {} --dropout 0.1 --clip 1 --checkpoint-every 4 --out {}",
-                            request.steps, request.batch, request.width, request.layers, request.context, request.warmup, request.out));
+                            request.steps, request.batch, request.width, request.layers, request.context,
+                            request.warmup, request.out));
         return {};
     }
 
-    Result<EngineResult> train(const std::string& order, const std::string& out, const std::string& kernel, const std::string& digests) {
+    Result<EngineResult> train(const std::string& order, const std::string& out, const std::string& kernel,
+                               const std::string& digests) {
         EngineRequest request("train");
         request.set("order", order + "/order.json").set("out", out).set("data", order).set("kernel", kernel);
         request.set("key", m_key.string()).set("site_digests", digests);
@@ -200,20 +209,23 @@ private:
 
     Result<void> chapterTraining() {
         title("2. The training, somewhere else");
-        say(fmt::format("A trainer carries the order out with {}. After every step it commits to the whole state of the training. Wherever a "
-                        "rounding could come out differently on another machine, it notes in a rounding log which way it went.",
-                        arithmeticOf(m_outcome.trainer)));
+        say(fmt::format(
+            "A trainer carries the order out with {}. After every step it commits to the whole state of the training. "
+            "Wherever a "
+            "rounding could come out differently on another machine, it notes in a rounding log which way it went.",
+            arithmeticOf(m_outcome.trainer)));
         command(fmt::format("train {} --out {} --kernel {}", path("order/order.json"), path("run"), m_outcome.trainer));
         ASSAY_TRY(result, train(path("order"), path("run"), m_outcome.trainer, {}));
         const auto steps = std::max<std::uint64_t>(1, result.integer("steps").value_or(1));
-        say(fmt::format("The loss fell from {:.2f} to {:.2f}. The submission holds a signed root over {} commitments; the rounding log takes {} a step.",
+        say(fmt::format("The loss fell from {:.2f} to {:.2f}. The submission holds a signed root over {} commitments; "
+                        "the rounding log takes {} a step.",
                         result.number("first_loss").value_or(0), result.number("last_loss").value_or(0), steps + 1,
                         byteText(result.integer("log_bytes").value_or(0) / steps)));
         return {};
     }
 
-    Result<audit::VerifyReport> verify(const char* submission, const char* order, const std::string& kernel, const std::string& digests = {},
-                                       bool ignoreLog = false) {
+    Result<audit::VerifyReport> verify(const char* submission, const char* order, const std::string& kernel,
+                                       const std::string& digests = {}, bool ignoreLog = false) {
         AuditRequest request;
         request.submission = path(submission);
         request.order = path(order) + "/order.json";
@@ -227,15 +239,18 @@ private:
 
     Result<void> chapterAudit() {
         title("3. Your audit, on other arithmetic");
-        say(fmt::format("You do not trust the trainer, and you have other hardware. You replay with {}. These add up in another order, so low bits "
-                        "differ everywhere inside; with the trainer's log you round the same way, and every step must end in exactly the "
+        say(fmt::format("You do not trust the trainer, and you have other hardware. You replay with {}. These add up "
+                        "in another order, so low bits "
+                        "differ everywhere inside; with the trainer's log you round the same way, and every step must "
+                        "end in exactly the "
                         "committed state.",
                         arithmeticOf(m_outcome.auditor)));
         command(fmt::format("verify {} --order {} --kernel {}", path("run"), path("order"), m_outcome.auditor));
         ASSAY_TRY(report, verify("run", "order", m_outcome.auditor));
         m_outcome.honest = report;
         verdict(report, audit::Verdict::accepted);
-        say(fmt::format("{} of {} steps were replayed and are equal bit for bit. The log holds {} entries, where the trainer could have gone either "
+        say(fmt::format("{} of {} steps were replayed and are equal bit for bit. The log holds {} entries, where the "
+                        "trainer could have gone either "
                         "way; {} of them changed a rounding of yours.",
                         report.stepsChecked, report.stepsTotal, grouped(report.entries), grouped(report.corrections)));
         return {};
@@ -258,48 +273,55 @@ private:
     Result<void> chapterLog() {
         title("4. Why the log is needed");
         ASSAY_TRY(written, writeOrder(longSumsOrder(m_folder, m_key)));
-        say(fmt::format("A second order adds up more than a thousand terms at once, so that the two kernels really round some values differently. The "
+        say(fmt::format("A second order adds up more than a thousand terms at once, so that the two kernels really "
+                        "round some values differently. The "
                         "trainer runs {} steps of it, and you replay them twice: with the log and without.",
                         written.order.loop.steps));
-        command(fmt::format("train {} --out {} --kernel {} --site-digests {}", path("order-long-sums/order.json"), path("run-long-sums"),
-                            m_outcome.trainer, path("trainer.digests")));
-        ASSAY_TRY(trained, train(path("order-long-sums"), path("run-long-sums"), m_outcome.trainer, path("trainer.digests")));
+        command(fmt::format("train {} --out {} --kernel {} --site-digests {}", path("order-long-sums/order.json"),
+                            path("run-long-sums"), m_outcome.trainer, path("trainer.digests")));
+        ASSAY_TRY(trained,
+                  train(path("order-long-sums"), path("run-long-sums"), m_outcome.trainer, path("trainer.digests")));
         static_cast<void>(trained);
         std::string auditor = m_outcome.auditor;
         const auto show = [&] {
-            command(fmt::format("verify {} --order {} --kernel {} --site-digests {}", path("run-long-sums"), path("order-long-sums"), auditor,
-                                path("with-log.digests")));
-            command(fmt::format("verify {} --order {} --kernel {} --ignore-log --site-digests {}", path("run-long-sums"), path("order-long-sums"),
-                                auditor, path("without-log.digests")));
+            command(fmt::format("verify {} --order {} --kernel {} --site-digests {}", path("run-long-sums"),
+                                path("order-long-sums"), auditor, path("with-log.digests")));
+            command(fmt::format("verify {} --order {} --kernel {} --ignore-log --site-digests {}",
+                                path("run-long-sums"), path("order-long-sums"), auditor, path("without-log.digests")));
         };
         show();
         ASSAY_CHECK(compareReplays(auditor));
         if (m_outcome.needsLog.verdict == audit::Verdict::accepted && m_outcome.needsLog.corrections == 0) {
             auditor = m_outcome.trainer + "," + kNoise;
             m_outcome.noiseUsed = true;
-            say(fmt::format("On this machine the two kernels happen to agree. So this chapter uses {}: planted noise of almost the size that the "
+            say(fmt::format("On this machine the two kernels happen to agree. So this chapter uses {}: planted noise "
+                            "of almost the size that the "
                             "error bound permits, no real hardware.",
                             auditor));
             show();
             ASSAY_CHECK(compareReplays(auditor));
         }
         verdict(m_outcome.needsLog, audit::Verdict::accepted);
-        say(fmt::format("With the log: {} roundings were corrected, and {} of {} intermediate tensors are equal to the trainer's. Without it: {} of "
-                        "{} differ, because the first different bit spreads into everything that follows. An honest trainer could not be told from a "
+        say(fmt::format("With the log: {} roundings were corrected, and {} of {} intermediate tensors are equal to the "
+                        "trainer's. Without it: {} of "
+                        "{} differ, because the first different bit spreads into everything that follows. An honest "
+                        "trainer could not be told from a "
                         "cheat.",
-                        grouped(m_outcome.needsLog.corrections), m_outcome.sitesTotal - m_outcome.sitesDifferWithLog, m_outcome.sitesTotal,
-                        m_outcome.sitesDifferWithoutLog, m_outcome.sitesTotal));
-        m_outcome.asTold = m_outcome.asTold && m_outcome.sitesDifferWithLog == 0 && m_outcome.sitesDifferWithoutLog > 0 && m_outcome.needsLog.corrections > 0;
+                        grouped(m_outcome.needsLog.corrections), m_outcome.sitesTotal - m_outcome.sitesDifferWithLog,
+                        m_outcome.sitesTotal, m_outcome.sitesDifferWithoutLog, m_outcome.sitesTotal));
+        m_outcome.asTold = m_outcome.asTold && m_outcome.sitesDifferWithLog == 0 &&
+                           m_outcome.sitesDifferWithoutLog > 0 && m_outcome.needsLog.corrections > 0;
         return {};
     }
 
     Result<void> chapterCheat() {
         title("5. A cheat");
-        say(fmt::format("Now the trainer uses another learning rate from step {} on, and commits, logs and signs everything consistently with its own "
+        say(fmt::format("Now the trainer uses another learning rate from step {} on, and commits, logs and signs "
+                        "everything consistently with its own "
                         "key. The files look as good as before.",
                         kFaultStep));
-        command(fmt::format("tamper {} --kind lr --step {} --key {} --data {} --kernel {} --out {}", path("run"), kFaultStep, m_key.string(),
-                            path("order"), m_outcome.trainer, path("forged")));
+        command(fmt::format("tamper {} --kind lr --step {} --key {} --data {} --kernel {} --out {}", path("run"),
+                            kFaultStep, m_key.string(), path("order"), m_outcome.trainer, path("forged")));
         EngineRequest request("tamper");
         request.set("submission", path("run")).set("kind", "lr").set("step", kFaultStep).set("key", m_key.string());
         request.set("data", path("order")).set("kernel", m_outcome.trainer).set("out", path("forged"));
@@ -312,7 +334,8 @@ private:
         m_outcome.forged = report;
         verdict(report, audit::Verdict::rejected);
         const auto& first = report.firstDivergence;
-        m_outcome.asTold = m_outcome.asTold && first && first->step == kFaultStep && first->part == audit::Part::learningRate;
+        m_outcome.asTold =
+            m_outcome.asTold && first && first->step == kFaultStep && first->part == audit::Part::learningRate;
         if (first && !m_session.json) {
             m_session.console.print("   First divergence:\n");
             const auto text = divergenceText(*first);
@@ -322,7 +345,8 @@ private:
                 rest.remove_prefix(std::min(line.size() + 1, rest.size()));
             }
         }
-        say("Not \"something is wrong somewhere\": the step, what differs, the value claimed and the value ordered, with their bits.");
+        say("Not \"something is wrong somewhere\": the step, what differs, the value claimed and the value ordered, "
+            "with their bits.");
         return {};
     }
 

@@ -14,7 +14,7 @@ namespace assay::cli {
 
 /// How the demo ended.
 struct DemoOutcome {
-    bool asTold = true; ///< every verdict is the one that the story promises
+    bool asTold = true;           ///< every verdict is the one that the story promises
     std::string trainer, auditor; ///< kernel profiles
     audit::VerifyReport honest;   ///< chapter 3
     audit::VerifyReport needsLog; ///< chapter 4, with the log
@@ -23,7 +23,8 @@ struct DemoOutcome {
     audit::VerifyReport forged; ///< chapter 5
 };
 
-/// Runs the demo in an empty folder and tells it on standard output (not with --json). Deterministic but for the key pair.
+/// Runs the demo in an empty folder and tells it on standard output (not with --json). Deterministic but for the key
+/// pair.
 [[nodiscard]] base::Result<DemoOutcome> tellStory(Session& session, const base::fs::path& folder);
 
 } // namespace assay::cli

@@ -30,7 +30,8 @@ struct EvalOptions {
 Result<int> runEval(Session& session, const EvalOptions& options) {
     std::error_code code;
     if (!fs::exists(options.target, code)) {
-        return fail(Error{ErrorCode::unreadable, "there is no such submission or state", options.target, std::nullopt, "check the path"});
+        return fail(Error{ErrorCode::unreadable, "there is no such submission or state", options.target, std::nullopt,
+                          "check the path"});
     }
     std::string orderFile;
     std::string data = options.data;
@@ -40,13 +41,14 @@ Result<int> runEval(Session& session, const EvalOptions& options) {
         data = dataFolder(options.data, found).string();
     }
     if (data.empty()) {
-        return fail(ErrorCode::usage, "where the held-out data are is not known", "--data DIR, or --order ORDER whose folder holds them");
+        return fail(ErrorCode::usage, "where the held-out data are is not known",
+                    "--data DIR, or --order ORDER whose folder holds them");
     }
     EngineRequest request("eval");
     const bool state = fs::is_regular_file(options.target, code) && options.target.ends_with(".safetensors");
     if (state && orderFile.empty()) {
-        return fail(Error{ErrorCode::usage, "a bare state does not say which program it belongs to", options.target, std::nullopt,
-                          "--order ORDER"});
+        return fail(Error{ErrorCode::usage, "a bare state does not say which program it belongs to", options.target,
+                          std::nullopt, "--order ORDER"});
     }
     request.set(state ? "state" : "submission", options.target).set("order", orderFile).set("data", data);
     request.set("kernel", options.kernel);

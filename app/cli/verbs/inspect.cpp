@@ -72,13 +72,23 @@ Result<Inspection> inspectSubmission(const fs::path& path) {
     }
     JsonArray profiles;
     for (const auto& range : s.attestation().profiles) {
-        profiles.raw(JsonObject().add("first", range.firstStep).add("last", range.lastStep).add("profile", range.profile).text());
+        profiles.raw(JsonObject()
+                         .add("first", range.firstStep)
+                         .add("last", range.lastStep)
+                         .add("profile", range.profile)
+                         .text());
     }
-    const auto loss = [](const std::optional<float>& value) { return value ? std::optional(static_cast<double>(*value)) : std::nullopt; };
+    const auto loss = [](const std::optional<float>& value) {
+        return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+    };
     result.json.add("kind", "submission").add("path", path.string()).add("title", s.order().title);
-    result.json.add("order", s.orderDigest().toHex()).add("program", s.programDigest().toHex()).add("parameters", parameters);
+    result.json.add("order", s.orderDigest().toHex())
+        .add("program", s.programDigest().toHex())
+        .add("parameters", parameters);
     result.json.add("root", s.commitment().root.toHex()).add("leaves", s.leaves()).add("steps", steps);
-    result.json.add("diverged", s.commitment().diverged).add("first_loss", loss(firstLoss)).add("last_loss", loss(lastLoss));
+    result.json.add("diverged", s.commitment().diverged)
+        .add("first_loss", loss(firstLoss))
+        .add("last_loss", loss(lastLoss));
     result.json.add("checkpoints", checkpoints).add("files", s.manifest().files.size() + 2).add("bytes", bytes);
     result.json.add("log_bytes", s.logBytes()).add("signer_key_ids", keyIds).add("profiles", profiles);
     result.json.add("engine", s.attestation().engineVersion);
@@ -96,14 +106,20 @@ Result<Inspection> inspectSubmission(const fs::path& path) {
         {"leaves", fmt::format("{} ({} steps and the initial state){}", grouped(s.leaves()), grouped(steps),
                                s.commitment().diverged ? "; the run ended at a value that was not finite" : "")},
         {"kernels", profileText(s.attestation().profiles)},
-        {"checkpoints", s.checkpoints().empty() ? "none" : fmt::format("{} (steps {})", s.checkpoints().size(), fmt::join(marks, ", "))},
-        {"rounding logs", fmt::format("{}{}", byteText(s.logBytes()), steps > 0 ? fmt::format(", {} a step", byteText(s.logBytes() / steps)) : "")},
+        {"checkpoints", s.checkpoints().empty()
+                            ? "none"
+                            : fmt::format("{} (steps {})", s.checkpoints().size(), fmt::join(marks, ", "))},
+        {"rounding logs", fmt::format("{}{}", byteText(s.logBytes()),
+                                      steps > 0 ? fmt::format(", {} a step", byteText(s.logBytes() / steps)) : "")},
         {"files", fmt::format("{} with {}", grouped(s.manifest().files.size() + 2), byteText(bytes))},
-        {"signed by", ids.empty() ? "nobody" : fmt::format("{} (not verified: see assay verify)", printable(fmt::format("{}", fmt::join(ids, ", "))))},
+        {"signed by", ids.empty() ? "nobody"
+                                  : fmt::format("{} (not verified: see assay verify)",
+                                                printable(fmt::format("{}", fmt::join(ids, ", "))))},
         {"made by", printable(s.attestation().engineVersion)},
     };
     if (firstLoss) {
-        rows.insert(rows.begin() + 2, {"loss claimed", fmt::format("{:.4f} in step 1, {:.4f} in step {}", *firstLoss, *lastLoss, steps)});
+        rows.insert(rows.begin() + 2,
+                    {"loss claimed", fmt::format("{:.4f} in step 1, {:.4f} in step {}", *firstLoss, *lastLoss, steps)});
     }
     result.text += alignColumns(rows);
     result.text += "\nIts copy of the order (verify uses yours)\n";
@@ -113,7 +129,8 @@ Result<Inspection> inspectSubmission(const fs::path& path) {
         result.text += fmt::format("  {}\n", rest.substr(0, end));
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    result.text += fmt::format("\nProgram\n  {} operators: {}\n", s.program().operators.size(), operatorCensus(s.program()));
+    result.text +=
+        fmt::format("\nProgram\n  {} operators: {}\n", s.program().operators.size(), operatorCensus(s.program()));
     return result;
 }
 
@@ -130,22 +147,25 @@ Result<Inspection> inspectFolder(const fs::path& path) {
         const auto committed = fs::file_size(path / format::kLeavesName, code);
         const std::uint64_t leaves = code ? 0 : committed / 32;
         result.json.add("kind", "unfinished-submission").add("path", path.string()).add("leaves", leaves);
-        result.text = fmt::format("Unfinished submission: {} leaves are committed. Go on with: assay train ORDER --out {} --resume\n", leaves,
-                                  shellWord(path.string()));
+        result.text = fmt::format(
+            "Unfinished submission: {} leaves are committed. Go on with: assay train ORDER --out {} --resume\n", leaves,
+            shellWord(path.string()));
         return result;
     }
     if (fs::exists(path / format::kOrderName, code)) {
         return inspectFile(path / format::kOrderName);
     }
-    return fail(Error{ErrorCode::malformed, "this folder is neither a submission (no manifest.json) nor an order (no order.json)", path.string(),
-                      std::nullopt, "name a submission, an order, or one file"});
+    return fail(Error{ErrorCode::malformed,
+                      "this folder is neither a submission (no manifest.json) nor an order (no order.json)",
+                      path.string(), std::nullopt, "name a submission, an order, or one file"});
 }
 
 Result<int> runInspect(Session& session, const std::string& path) {
     std::error_code code;
     const auto status = fs::status(path, code);
     if (!fs::exists(status)) {
-        return fail(Error{ErrorCode::unreadable, "there is no such file or folder", path, std::nullopt, "check the path"});
+        return fail(
+            Error{ErrorCode::unreadable, "there is no such file or folder", path, std::nullopt, "check the path"});
     }
     ASSAY_TRY(result, fs::is_directory(status) ? inspectFolder(path) : inspectFile(path));
     if (session.json) {
@@ -159,7 +179,8 @@ Result<int> runInspect(Session& session, const std::string& path) {
 } // namespace
 
 void addInspect(VerbSpec& root, Session& session) {
-    auto& verb = root.verb("inspect", "Show what is in a submission, bundle, log, checkpoint, order, program, envelope or key");
+    auto& verb =
+        root.verb("inspect", "Show what is in a submission, bundle, log, checkpoint, order, program, envelope or key");
     verb.about("Nothing is executed and nothing is verified: this shows what a file claims.");
     auto path = std::make_shared<std::string>();
     verb.argument("PATH", "file or folder", *path);

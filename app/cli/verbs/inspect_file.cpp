@@ -57,10 +57,12 @@ Result<Inspection> inspectProgram(ByteView bytes) {
             rows.push_back({printable(op.name), op.kind, printable(inputs)});
         }
     }
-    result.json.add("kind", "program").add("title", program.title).add("digest", format::programDigest(program).toHex());
+    result.json.add("kind", "program")
+        .add("title", program.title)
+        .add("digest", format::programDigest(program).toHex());
     result.json.add("parameters", parameters).add("operators", operators);
-    result.text = fmt::format("Program \"{}\": {} operators, {} parameters\n  {}\n\n", printable(program.title), program.operators.size(),
-                              grouped(parameters), operatorCensus(program));
+    result.text = fmt::format("Program \"{}\": {} operators, {} parameters\n  {}\n\n", printable(program.title),
+                              program.operators.size(), grouped(parameters), operatorCensus(program));
     result.text += alignColumns(rows);
     if (program.operators.size() > kRowsShown) {
         result.text += fmt::format("  ... and {} more (--json has them all)\n", program.operators.size() - kRowsShown);
@@ -82,14 +84,23 @@ Result<Inspection> inspectSafetensors(const fs::path& path) {
             count *= static_cast<std::uint64_t>(size);
         }
         elements += count;
-        tensors.raw(JsonObject().add("name", tensor.name).add("dtype", tensor.dtype).add("shape", shape).add("bytes", tensor.bytes.size()).text());
+        tensors.raw(JsonObject()
+                        .add("name", tensor.name)
+                        .add("dtype", tensor.dtype)
+                        .add("shape", shape)
+                        .add("bytes", tensor.bytes.size())
+                        .text());
         if (rows.size() < kRowsShown) {
-            rows.push_back({printable(tensor.name), tensor.dtype, shapeText(tensor.shape), byteText(tensor.bytes.size())});
+            rows.push_back(
+                {printable(tensor.name), tensor.dtype, shapeText(tensor.shape), byteText(tensor.bytes.size())});
         }
     }
-    result.json.add("kind", "safetensors").add("bytes", file.fileBytes().size()).add("elements", elements).add("tensors", tensors);
-    result.text = fmt::format("Tensors (safetensors): {} with {} values, {}\n", file.tensors().size(), grouped(elements),
-                              byteText(file.fileBytes().size()));
+    result.json.add("kind", "safetensors")
+        .add("bytes", file.fileBytes().size())
+        .add("elements", elements)
+        .add("tensors", tensors);
+    result.text = fmt::format("Tensors (safetensors): {} with {} values, {}\n", file.tensors().size(),
+                              grouped(elements), byteText(file.fileBytes().size()));
     result.text += alignColumns(rows);
     if (file.tensors().size() > kRowsShown) {
         result.text += fmt::format("  ... and {} more (--json has them all)\n", file.tensors().size() - kRowsShown);
@@ -102,12 +113,18 @@ Result<Inspection> inspectLog(ByteView bytes) {
     Inspection result;
     JsonArray sections;
     for (const auto& section : log.sections) {
-        sections.raw(JsonObject().add("bytes", section.bytes).add("entries", section.entries).add("whole", section.whole).text());
+        sections.raw(JsonObject()
+                         .add("bytes", section.bytes)
+                         .add("entries", section.entries)
+                         .add("whole", section.whole)
+                         .text());
     }
     result.json.add("kind", "log").add("order", log.order.toHex()).add("step", log.step).add("bytes", log.bytes);
     result.json.add("entries", log.entries).add("whole_entries", log.whole).add("sections", sections);
-    result.text = fmt::format("Rounding log of step {} (order {})\n  {} entries, {} of them whole values, in {} product sites, {}\n", log.step,
-                              log.order.shortHex(), grouped(log.entries), grouped(log.whole), log.sections.size(), byteText(log.bytes));
+    result.text = fmt::format(
+        "Rounding log of step {} (order {})\n  {} entries, {} of them whole values, in {} product sites, {}\n",
+        log.step, log.order.shortHex(), grouped(log.entries), grouped(log.whole), log.sections.size(),
+        byteText(log.bytes));
     return result;
 }
 
@@ -124,7 +141,9 @@ Result<Inspection> inspectEnvelope(ByteView bytes) {
     if (envelope.signatures.empty()) {
         rows.push_back({"signed by", "nobody"});
     }
-    result.json.add("kind", "envelope").add("payload_type", envelope.payloadType).add("payload_bytes", envelope.payload.size());
+    result.json.add("kind", "envelope")
+        .add("payload_type", envelope.payloadType)
+        .add("payload_bytes", envelope.payload.size());
     result.json.add("signer_key_ids", ids);
     if (const auto attestation = format::parseStatement(envelope.payload)) {
         result.json.add("root", attestation->root.toHex()).add("order", attestation->order.toHex());
@@ -141,7 +160,9 @@ Result<Inspection> inspectKey(const fs::path& path, std::string_view text) {
     const bool secret = text.find("PRIVATE KEY") != std::string_view::npos;
     ASSAY_TRY(key, crypto::readPublicKey(path));
     Inspection result;
-    result.json.add("kind", secret ? "private-key" : "public-key").add("public_key", key.toHex()).add("key_id", key.keyId());
+    result.json.add("kind", secret ? "private-key" : "public-key")
+        .add("public_key", key.toHex())
+        .add("key_id", key.keyId());
     result.text = fmt::format("{} (Ed25519)\n", secret ? "Private key: keep it secret" : "Public key");
     result.text += alignColumns({{"public key", key.toHex()}, {"key id", key.keyId()}});
     return result;
@@ -150,7 +171,9 @@ Result<Inspection> inspectKey(const fs::path& path, std::string_view text) {
 Result<Inspection> inspectCheckpointNote(std::string_view text) {
     ASSAY_TRY(note, merkle::parseCheckpoint(text));
     Inspection result;
-    result.json.add("kind", "checkpoint-note").add("origin", note.checkpoint.origin).add("size", note.checkpoint.size.value);
+    result.json.add("kind", "checkpoint-note")
+        .add("origin", note.checkpoint.origin)
+        .add("size", note.checkpoint.size.value);
     result.json.add("root", note.checkpoint.root.toHex()).add("signatures", note.signatures.size());
     result.text = "Checkpoint note (C2SP tlog-checkpoint)\n" +
                   alignColumns({{"origin", printable(note.checkpoint.origin)},
@@ -168,7 +191,8 @@ Result<Inspection> inspectManifest(ByteView bytes) {
         total += file.size;
     }
     result.json.add("kind", "manifest").add("files", manifest.files.size()).add("bytes", total);
-    result.text = fmt::format("Manifest of a submission: {} files with {}\n", grouped(manifest.files.size()), byteText(total));
+    result.text =
+        fmt::format("Manifest of a submission: {} files with {}\n", grouped(manifest.files.size()), byteText(total));
     return result;
 }
 
@@ -186,9 +210,14 @@ Result<Inspection> inspectCommitment(ByteView bytes) {
 Result<Inspection> inspectReport(std::string_view text) {
     ASSAY_TRY(report, audit::reportFromJson(text));
     Inspection result;
-    result.json.add("kind", "verify-report").add("verdict", audit::verdictName(report.verdict)).add("reason", report.reason);
-    result.json.add("root_claimed", report.rootClaimed).add("steps_checked", report.stepsChecked).add("steps_total", report.stepsTotal);
-    result.text = fmt::format("Report of an audit: {}. {}\n", audit::verdictName(report.verdict), printable(report.reason));
+    result.json.add("kind", "verify-report")
+        .add("verdict", audit::verdictName(report.verdict))
+        .add("reason", report.reason);
+    result.json.add("root_claimed", report.rootClaimed)
+        .add("steps_checked", report.stepsChecked)
+        .add("steps_total", report.stepsTotal);
+    result.text =
+        fmt::format("Report of an audit: {}. {}\n", audit::verdictName(report.verdict), printable(report.reason));
     return result;
 }
 
@@ -215,7 +244,10 @@ Result<Inspection> inspectJson(ByteView bytes, const fs::path& path) {
     if (name == format::kCommitmentName || holds("\"assay/commitment/")) {
         return inspectCommitment(bytes);
     }
-    return fail(Error{ErrorCode::malformed, "this JSON is none of Assay's formats", {}, std::nullopt,
+    return fail(Error{ErrorCode::malformed,
+                      "this JSON is none of Assay's formats",
+                      {},
+                      std::nullopt,
                       "an order, program, manifest, commitment, envelope or report"});
 }
 
@@ -252,7 +284,10 @@ Result<Inspection> dispatch(const fs::path& path) {
     if (path.extension() == ".rlog") {
         return inspectLog(bytes); // likewise for the log
     }
-    return fail(Error{ErrorCode::malformed, "this is no file that Assay knows", {}, std::nullopt,
+    return fail(Error{ErrorCode::malformed,
+                      "this is no file that Assay knows",
+                      {},
+                      std::nullopt,
                       "a submission, bundle, log, checkpoint, order, program, envelope or key"});
 }
 

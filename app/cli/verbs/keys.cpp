@@ -88,7 +88,8 @@ Result<int> runSign(Session& session, const SignOptions& options) {
     crypto::Envelope envelope;
     if (attestation) {
         if (options.raw || !options.out.empty()) {
-            return fail(ErrorCode::usage, "a submission is signed in place: --raw and --out make no sense here", "leave them out");
+            return fail(ErrorCode::usage, "a submission is signed in place: --raw and --out make no sense here",
+                        "leave them out");
         }
         ASSAY_TRY(present, readEnvelope(attestation->string()));
         envelope = std::move(present);
@@ -134,14 +135,16 @@ struct VerifyOptions {
     std::string signatureOut;
 };
 
-int report(Session& session, bool valid, std::string_view what, const crypto::PublicKey& key, const std::string& payloadType) {
+int report(Session& session, bool valid, std::string_view what, const crypto::PublicKey& key,
+           const std::string& payloadType) {
     if (session.json) {
         JsonObject json("assay.signature");
         json.add("valid", valid).add("reason", what).add("key_id", key.keyId()).add("public_key", key.toHex());
         payloadType.empty() ? json.raw("payload_type", "null") : json.add("payload_type", payloadType);
         session.console.printLine(json.text());
     } else {
-        const auto word = valid ? session.console.toned(Tone::good, "valid:") : session.console.toned(Tone::bad, "invalid:");
+        const auto word =
+            valid ? session.console.toned(Tone::good, "valid:") : session.console.toned(Tone::bad, "invalid:");
         session.console.printLine(fmt::format("{} {} (key {})", word, what, key.keyId()));
     }
     return valid ? 0 : 1;
@@ -156,8 +159,9 @@ Result<crypto::Signature> readSignature(const std::string& file) {
         text.erase(text.find_last_not_of(" \r\n\t") + 1);
         auto decoded = base::fromHex(text);
         if (!decoded || decoded->size() != signature.size()) {
-            return fail(Error{ErrorCode::malformed, "neither 64 bytes nor 128 hex digits, as an Ed25519 signature must be", file,
-                              std::nullopt, "openssl pkeyutl -sign -rawin -inkey KEY -in FILE -out SIGNATURE makes one"});
+            return fail(
+                Error{ErrorCode::malformed, "neither 64 bytes nor 128 hex digits, as an Ed25519 signature must be",
+                      file, std::nullopt, "openssl pkeyutl -sign -rawin -inkey KEY -in FILE -out SIGNATURE makes one"});
         }
         bytes = std::move(*decoded);
     }
@@ -176,17 +180,21 @@ Result<int> runVerify(Session& session, const VerifyOptions& options) {
         ASSAY_TRY(text, readInput(options.file, kMaxSigned));
         ASSAY_TRY(signature, readSignature(options.signature));
         const bool valid = key.verify(base::asBytes(text), signature) == crypto::SignatureCheck::valid;
-        return report(session, valid, valid ? "the signature is over this file" : "the signature is not over this file, or not by this key",
+        return report(session, valid,
+                      valid ? "the signature is over this file"
+                            : "the signature is not over this file, or not by this key",
                       key, {});
     }
     const auto attestation = envelopeOf(options.file);
     ASSAY_TRY(envelope, readEnvelope(attestation ? attestation->string() : options.file));
     if (!options.pae.empty()) {
-        ASSAY_CHECK(base::writeFileAtomic(options.pae, crypto::preAuthEncoding(envelope.payloadType, envelope.payload)));
+        ASSAY_CHECK(
+            base::writeFileAtomic(options.pae, crypto::preAuthEncoding(envelope.payloadType, envelope.payload)));
     }
     if (!options.signatureOut.empty()) {
         if (envelope.signatures.empty()) {
-            return fail(Error{ErrorCode::notApplicable, "the envelope holds no signature", options.file, std::nullopt, {}});
+            return fail(
+                Error{ErrorCode::notApplicable, "the envelope holds no signature", options.file, std::nullopt, {}});
         }
         const base::ByteVector* chosen = &envelope.signatures.front().signature;
         for (const auto& signature : envelope.signatures) {
@@ -199,9 +207,10 @@ Result<int> runVerify(Session& session, const VerifyOptions& options) {
     const auto check = crypto::verifyEnvelope(envelope, key);
     const bool valid = check == crypto::SignatureCheck::valid;
     return report(session, valid,
-                  valid                                          ? "the envelope is signed by this key"
-                  : check == crypto::SignatureCheck::notChecked ? "the envelope holds no signature"
-                                                                 : "no signature in the envelope is by this key over this payload",
+                  valid ? "the envelope is signed by this key"
+                  : check == crypto::SignatureCheck::notChecked
+                      ? "the envelope holds no signature"
+                      : "no signature in the envelope is by this key over this payload",
                   key, envelope.payloadType);
 }
 
@@ -222,14 +231,17 @@ void addKeys(VerbSpec& root, Session& session) {
         auto options = std::make_shared<SignOptions>();
         verb.argument("FILE", "file to sign, - for standard input, or the folder of a submission", options->file);
         verb.path("--key", "PEM", "private key", options->key).needed();
-        verb.text("--type", "TYPE", "media type of the payload, signed with it", options->type).byDefault(options->type);
+        verb.text("--type", "TYPE", "media type of the payload, signed with it", options->type)
+            .byDefault(options->type);
         verb.path("--out", "FILE", "where the envelope goes", options->out).byDefault("standard output");
         verb.flag("--raw", "a plain Ed25519 signature over the file instead of an envelope", options->raw);
         verb.action([options](Session& s) { return runSign(s, *options); });
     }
     {
-        auto& verb = root.verb("verify-sig", "Verify a DSSE envelope, a submission's attestation, or a plain signature");
-        verb.about("Exit code 0 if the signature is valid, 1 if not. With --pae and --signature-out the openssl command line can check "
+        auto& verb =
+            root.verb("verify-sig", "Verify a DSSE envelope, a submission's attestation, or a plain signature");
+        verb.about("Exit code 0 if the signature is valid, 1 if not. With --pae and --signature-out the openssl "
+                   "command line can check "
                    "the same signature: openssl pkeyutl -verify -pubin -inkey PUB -rawin -in PAE -sigfile SIGNATURE");
         auto options = std::make_shared<VerifyOptions>();
         verb.argument("FILE", "envelope, folder of a submission, or with --signature any file", options->file);

@@ -25,10 +25,11 @@ namespace {
 
 constexpr std::size_t kSitesShown = 10;
 
-/// Kinds that frameworks have as modules, whose outputs and input gradients the published method logs. Bare functions (add, matmul)
-/// are left out, which makes the dense log smaller and the comparison harder for ours.
-constexpr std::array<std::string_view, 11> kModuleKinds{"linear",  "conv2d",     "batch_norm",      "layer_norm", "relu",     "gelu",
-                                                        "softmax", "max_pool2d", "global_avg_pool", "dropout",    "embedding"};
+/// Kinds that frameworks have as modules, whose outputs and input gradients the published method logs. Bare functions
+/// (add, matmul) are left out, which makes the dense log smaller and the comparison harder for ours.
+constexpr std::array<std::string_view, 11> kModuleKinds{
+    "linear",  "conv2d",     "batch_norm",      "layer_norm", "relu",     "gelu",
+    "softmax", "max_pool2d", "global_avg_pool", "dropout",    "embedding"};
 
 struct SiteTotals {
     std::uint64_t entries = 0;
@@ -78,14 +79,16 @@ std::vector<audit::SiteInfo> listSites(Session& session, const std::string& subm
     std::vector<audit::SiteInfo> sites;
     EngineRequest request("sites");
     request.set("submission", submission);
-    const auto end = runEngine(session, request, {}, [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
-        if (const auto* list = std::get_if<audit::SitesEvent>(&event)) {
-            sites = list->sites;
-        }
-        return {};
-    });
+    const auto end =
+        runEngine(session, request, {}, [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
+            if (const auto* list = std::get_if<audit::SitesEvent>(&event)) {
+                sites = list->sites;
+            }
+            return {};
+        });
     if (!end || end->exitCode != 0) {
-        session.console.warn("the engine could not list the sites, so their names and the dense encoding are not known");
+        session.console.warn(
+            "the engine could not list the sites, so their names and the dense encoding are not known");
         sites.clear();
     }
     return sites;
@@ -100,7 +103,8 @@ std::uint64_t denseValues(const format::Program& program, const std::vector<audi
     std::uint64_t values = 0;
     for (const auto& site : sites) {
         const auto kind = kinds.find(std::string_view(site.name).substr(0, site.name.find(" / ")));
-        const bool module = kind != kinds.end() && std::find(kModuleKinds.begin(), kModuleKinds.end(), kind->second) != kModuleKinds.end();
+        const bool module = kind != kinds.end() &&
+                            std::find(kModuleKinds.begin(), kModuleKinds.end(), kind->second) != kModuleKinds.end();
         if (module && (site.direction == "forward" || site.direction == "input gradient")) {
             values += site.values;
         }
@@ -127,7 +131,8 @@ std::vector<Named> nameSections(const LogInfo& info, const std::vector<audit::Si
     return named;
 }
 
-void printInfo(Session& session, const LogInfo& info, const std::vector<Named>& named, std::uint64_t productValues, std::uint64_t dense) {
+void printInfo(Session& session, const LogInfo& info, const std::vector<Named>& named, std::uint64_t productValues,
+               std::uint64_t dense) {
     const auto steps = std::max<std::uint64_t>(1, info.steps);
     std::vector<std::vector<std::string>> rows{
         {"steps", grouped(info.steps)},
@@ -136,23 +141,29 @@ void printInfo(Session& session, const LogInfo& info, const std::vector<Named>& 
                                 static_cast<double>(info.entries) / static_cast<double>(steps), grouped(info.whole))},
     };
     if (productValues > 0) {
-        rows.push_back({"density", fmt::format("{:.3g} entries per value of a product ({} values a step in {} sites)",
-                                               static_cast<double>(info.entries) / static_cast<double>(productValues * steps),
-                                               grouped(productValues), info.sections.size())});
+        rows.push_back(
+            {"density", fmt::format("{:.3g} entries per value of a product ({} values a step in {} sites)",
+                                    static_cast<double>(info.entries) / static_cast<double>(productValues * steps),
+                                    grouped(productValues), info.sections.size())});
     }
     if (dense > 0) {
         const auto denseBytes = (dense + 4) / 5;
-        rows.push_back({"dense log", fmt::format("{} a step (1.6 bit for each of {} module outputs and input gradients): {:.0f} times as much",
-                                                 byteText(denseBytes), grouped(dense),
-                                                 static_cast<double>(denseBytes * steps) / static_cast<double>(std::max<std::uint64_t>(1, info.bytes)))});
+        rows.push_back(
+            {"dense log",
+             fmt::format("{} a step (1.6 bit for each of {} module outputs and input gradients): {:.0f} times as much",
+                         byteText(denseBytes), grouped(dense),
+                         static_cast<double>(denseBytes * steps) /
+                             static_cast<double>(std::max<std::uint64_t>(1, info.bytes)))});
     }
     session.console.print(alignColumns(rows, ""));
     auto busiest = named;
-    std::stable_sort(busiest.begin(), busiest.end(), [](const auto& a, const auto& b) { return a.totals.entries > b.totals.entries; });
+    std::stable_sort(busiest.begin(), busiest.end(),
+                     [](const auto& a, const auto& b) { return a.totals.entries > b.totals.entries; });
     std::vector<std::vector<std::string>> table{{"site", "values", "entries", "bytes"}};
     for (const auto& site : busiest) {
         if (table.size() <= kSitesShown && site.totals.entries > 0) {
-            table.push_back({printable(site.name), grouped(site.values), grouped(site.totals.entries), grouped(site.totals.bytes)});
+            table.push_back(
+                {printable(site.name), grouped(site.values), grouped(site.totals.entries), grouped(site.totals.bytes)});
         }
     }
     if (table.size() > 1) {
@@ -163,7 +174,8 @@ void printInfo(Session& session, const LogInfo& info, const std::vector<Named>& 
 Result<int> runInfo(Session& session, const std::string& path) {
     std::error_code code;
     if (!fs::exists(path, code)) {
-        return fail(Error{ErrorCode::unreadable, "there is no such submission or log", path, std::nullopt, "check the path"});
+        return fail(
+            Error{ErrorCode::unreadable, "there is no such submission or log", path, std::nullopt, "check the path"});
     }
     if (fs::is_regular_file(path, code) && fs::path(path).extension() == ".rlog") {
         ASSAY_TRY(inspection, inspectFile(path));
@@ -189,8 +201,13 @@ Result<int> runInfo(Session& session, const std::string& path) {
     }
     JsonArray siteList;
     for (const auto& site : named) {
-        siteList.raw(JsonObject().add("name", site.name).add("values", site.values).add("entries", site.totals.entries)
-                         .add("whole", site.totals.whole).add("bytes", site.totals.bytes).text());
+        siteList.raw(JsonObject()
+                         .add("name", site.name)
+                         .add("values", site.values)
+                         .add("entries", site.totals.entries)
+                         .add("whole", site.totals.whole)
+                         .add("bytes", site.totals.bytes)
+                         .text());
     }
     JsonArray stepList;
     for (const auto& step : info.perStep) {
@@ -212,7 +229,8 @@ Result<int> runInfo(Session& session, const std::string& path) {
 void addLog(VerbSpec& root, Session& session) {
     auto& group = root.verb("log", "Rounding logs");
     auto& verb = group.verb("info", "Statistics of a submission's rounding logs, or of one log file");
-    verb.about("The dense log is what the published method would keep: 1.6 bit for every module output and input gradient.");
+    verb.about(
+        "The dense log is what the published method would keep: 1.6 bit for every module output and input gradient.");
     auto path = std::make_shared<std::string>();
     verb.argument("PATH", "submission, bundle, or one .rlog file", *path);
     addJsonOption(verb, session);

@@ -23,7 +23,8 @@ namespace {
 constexpr std::uint64_t kMaxLeafFile = 1ULL << 32;
 constexpr std::uint64_t kMaxProofFile = 1ULL << 20;
 
-/// Calls `each(line, number)` for every line; a last line without its newline counts, nothing after a final newline does not.
+/// Calls `each(line, number)` for every line; a last line without its newline counts, nothing after a final newline
+/// does not.
 template <typename Each>
 Result<void> forEachLine(std::string_view text, Each each) {
     for (std::uint64_t number = 1; !text.empty(); ++number) {
@@ -76,7 +77,8 @@ Result<int> runRoot(Session& session, const RootOptions& options) {
     ASSAY_TRY(tree, readTree(options.file));
     const auto root = rootOf(tree).toHex();
     if (session.json) {
-        session.console.printLine(JsonObject("assay.merkle-root").add("size", tree.size().value).add("root", root).text());
+        session.console.printLine(
+            JsonObject("assay.merkle-root").add("size", tree.size().value).add("root", root).text());
     } else {
         session.console.printLine(root);
     }
@@ -94,8 +96,8 @@ Result<int> runProve(Session& session, const ProveOptions& options) {
     const auto size = options.size.value_or(tree.size().value);
     if (size > tree.size().value || options.index >= size) {
         return fail(Error{ErrorCode::usage,
-                          fmt::format("there is no leaf {} in a tree of the first {} leaves; the file has {}", options.index, size,
-                                      tree.size().value),
+                          fmt::format("there is no leaf {} in a tree of the first {} leaves; the file has {}",
+                                      options.index, size, tree.size().value),
                           options.file, std::nullopt, "indices start at 0"});
     }
     ASSAY_TRY(path, tree.inclusionProof(base::LeafIndex{options.index}, base::TreeSize{size}));
@@ -154,14 +156,16 @@ Result<Proof> parseJsonProof(const std::string& text, const std::string& file) {
             }
             (key == "index" ? proof.index : proof.size) = value.get<std::uint64_t>();
         } else if (key == "leaf_hash" || key == "root") {
-            const auto digest = value.is_string() ? Digest::fromHex(value.get<std::string>()) : fail(ErrorCode::malformed, "");
+            const auto digest =
+                value.is_string() ? Digest::fromHex(value.get<std::string>()) : fail(ErrorCode::malformed, "");
             if (!digest) {
                 return bad(fmt::format("\"{}\" is not a hash of 64 hex digits", key));
             }
             (key == "root" ? proof.root : proof.leafHash) = *digest;
         } else if (key == "path") {
             for (const auto& item : value) {
-                const auto digest = item.is_string() ? Digest::fromHex(item.get<std::string>()) : fail(ErrorCode::malformed, "");
+                const auto digest =
+                    item.is_string() ? Digest::fromHex(item.get<std::string>()) : fail(ErrorCode::malformed, "");
                 if (!digest) {
                     return bad("\"path\" holds something that is not a hash of 64 hex digits");
                 }
@@ -221,14 +225,16 @@ Result<int> runCheck(Session& session, const CheckOptions& options) {
     proof.index = options.index ? options.index : proof.index;
     proof.size = options.size ? options.size : proof.size;
     const auto need = [](bool there, const char* what) -> Result<void> {
-        return there ? Result<void>{} : fail(ErrorCode::usage, fmt::format("{} is missing", what), "give it as an option, or a JSON proof that holds it");
+        return there ? Result<void>{}
+                     : fail(ErrorCode::usage, fmt::format("{} is missing", what),
+                            "give it as an option, or a JSON proof that holds it");
     };
     ASSAY_CHECK(need(proof.root.has_value(), "--root"));
     ASSAY_CHECK(need(proof.index.has_value(), "--index"));
     ASSAY_CHECK(need(proof.size.has_value(), "--size"));
     ASSAY_CHECK(need(proof.leafHash.has_value(), "--leaf or --leaf-hash"));
-    const auto check = merkle::verifyInclusion(*proof.leafHash, base::LeafIndex{*proof.index}, base::TreeSize{*proof.size},
-                                               proof.path, *proof.root);
+    const auto check = merkle::verifyInclusion(*proof.leafHash, base::LeafIndex{*proof.index},
+                                               base::TreeSize{*proof.size}, proof.path, *proof.root);
     const bool valid = check == merkle::ProofCheck::valid;
     if (rootFromFile) {
         session.console.warn("the root is the proof's own; give the one that you trust with --root");

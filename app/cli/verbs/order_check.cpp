@@ -28,7 +28,8 @@ OrderCheck compareDigests(std::string name, const base::Digest& ordered, const b
     if (ordered == found) {
         return {std::move(name), true, fmt::format("SHA-256 {}", found.toHex())};
     }
-    return {std::move(name), false, fmt::format("the order says SHA-256 {}, the file has {}", ordered.toHex(), found.toHex())};
+    return {std::move(name), false,
+            fmt::format("the order says SHA-256 {}, the file has {}", ordered.toHex(), found.toHex())};
 }
 
 /// The tensors of the file against those that the program declares.
@@ -40,29 +41,33 @@ OrderCheck compareTensors(const format::Program& program, const format::Safetens
         }
         if (tensor->dtype != "F32" || tensor->shape != spec.shape) {
             return {"tensors", false,
-                    fmt::format("tensor {} is {} {} in init.safetensors, the program wants F32 {}", spec.name, tensor->dtype,
-                                shapeText(tensor->shape), shapeText(spec.shape))};
+                    fmt::format("tensor {} is {} {} in init.safetensors, the program wants F32 {}", spec.name,
+                                tensor->dtype, shapeText(tensor->shape), shapeText(spec.shape))};
         }
     }
     if (file.tensors().size() != program.tensors.size()) {
-        return {"tensors", false, fmt::format("init.safetensors holds {} tensors, the program has {}", file.tensors().size(),
-                                              program.tensors.size())};
+        return {"tensors", false,
+                fmt::format("init.safetensors holds {} tensors, the program has {}", file.tensors().size(),
+                            program.tensors.size())};
     }
     return {"tensors", true, fmt::format("{} tensors with the program's names and shapes", program.tensors.size())};
 }
 
 /// Makes the initial state anew from the seed: a client need not trust whoever made the file.
-Result<OrderCheck> repeatInitialiser(const format::Order& order, const format::Program& program, const format::Safetensors& file) {
+Result<OrderCheck> repeatInitialiser(const format::Order& order, const format::Program& program,
+                                     const format::Safetensors& file) {
     if (order.initialiser != models::kInitialiser) {
-        return OrderCheck{"seed", true, fmt::format("made by \"{}\", which this release cannot repeat; only the digest counts",
-                                                    order.initialiser)};
+        return OrderCheck{
+            "seed", true,
+            fmt::format("made by \"{}\", which this release cannot repeat; only the digest counts", order.initialiser)};
     }
     ASSAY_TRY(tensors, models::initialState(program, order.seed));
     for (const auto& tensor : tensors) {
         const auto* stored = file.find(tensor.name);
         const auto bytes = format::bytesOf(tensor.values);
         if (stored == nullptr || !std::equal(bytes.begin(), bytes.end(), stored->bytes.begin(), stored->bytes.end())) {
-            return OrderCheck{"seed", false, fmt::format("tensor {} is not what seed {} gives", tensor.name, order.seed)};
+            return OrderCheck{"seed", false,
+                              fmt::format("tensor {} is not what seed {} gives", tensor.name, order.seed)};
         }
     }
     return OrderCheck{"seed", true, fmt::format("seed {} gives exactly these values", order.seed)};
@@ -87,7 +92,8 @@ Result<OrderReport> checkOrderFiles(const base::fs::path& orderFile, const base:
     }
     const auto data = format::Dataset::open(order.data, dataFolder);
     if (data) {
-        report.checks.push_back({"data", true, fmt::format("{} samples in {}", grouped(data->size()), dataFolder.string())});
+        report.checks.push_back(
+            {"data", true, fmt::format("{} samples in {}", grouped(data->size()), dataFolder.string())});
     } else if (data.error().code == ErrorCode::malformed) {
         report.checks.push_back({"data", false, data.error().toString()});
     } else {

@@ -22,7 +22,9 @@ struct OrderReport {
     [[nodiscard]] bool passed() const;
 };
 
-/// Compares an order with the files beside it and with its data folder. An Error means that a file is missing or malformed.
-[[nodiscard]] base::Result<OrderReport> checkOrderFiles(const base::fs::path& orderFile, const base::fs::path& dataFolder);
+/// Compares an order with the files beside it and with its data folder. An Error means that a file is missing or
+/// malformed.
+[[nodiscard]] base::Result<OrderReport> checkOrderFiles(const base::fs::path& orderFile,
+                                                        const base::fs::path& dataFolder);
 
 } // namespace assay::cli

@@ -42,8 +42,8 @@ public:
         ASSAY_CHECK(base::makeFolders(target));
         fs::remove_all(staging.m_folder, code); // of an earlier attempt that was killed
         if (!fs::is_empty(target, code) || code) {
-            return fail(Error{ErrorCode::usage, "the folder is not empty, and nothing is overwritten", target.string(), std::nullopt,
-                              "a new folder for --out"});
+            return fail(Error{ErrorCode::usage, "the folder is not empty, and nothing is overwritten", target.string(),
+                              std::nullopt, "a new folder for --out"});
         }
         ASSAY_CHECK(base::makeFolders(staging.m_folder));
         return staging;
@@ -105,27 +105,32 @@ Result<Source> parseSource(const std::vector<std::string>& data) {
         const auto head = item.substr(0, colon);
         const bool known = colon != std::string::npos && (head == "idx" || head == "cifar10" || head == "text");
         if (!known && source.reader.empty()) {
-            return fail(ErrorCode::usage, fmt::format("--data is \"{}\", expected idx:DIR, cifar10:DIR or text:FILE", item),
+            return fail(ErrorCode::usage,
+                        fmt::format("--data is \"{}\", expected idx:DIR, cifar10:DIR or text:FILE", item),
                         "for example --data text:book.txt");
         }
         if (known && !source.reader.empty() && head != source.reader) {
-            return fail(ErrorCode::usage, fmt::format("--data mixes {} and {}", source.reader, head), "give one kind of data");
+            return fail(ErrorCode::usage, fmt::format("--data mixes {} and {}", source.reader, head),
+                        "give one kind of data");
         }
         if (known) {
             source.reader = head;
         }
         source.paths.push_back(known ? item.substr(colon + 1) : item);
         if (source.paths.back().empty()) {
-            return fail(ErrorCode::usage, fmt::format("--data {} names no path", item), fmt::format("{}:PATH", source.reader));
+            return fail(ErrorCode::usage, fmt::format("--data {} names no path", item),
+                        fmt::format("{}:PATH", source.reader));
         }
     }
     if (source.reader != "text" && source.paths.size() > 1) {
-        return fail(ErrorCode::usage, fmt::format("--data {} takes one folder, not {}", source.reader, source.paths.size()), {});
+        return fail(ErrorCode::usage,
+                    fmt::format("--data {} takes one folder, not {}", source.reader, source.paths.size()), {});
     }
     return source;
 }
 
-/// The texts of the machine's licence folder in the order of their names, each file once (links lead to some of them twice).
+/// The texts of the machine's licence folder in the order of their names, each file once (links lead to some of them
+/// twice).
 Result<std::string> licenceText() {
     std::error_code code;
     std::set<fs::path> names;
@@ -133,7 +138,8 @@ Result<std::string> licenceText() {
         names.insert(entry.path());
     }
     if (code || names.empty()) {
-        return fail(Error{ErrorCode::unreadable, "there are no licence texts here, which orders without --data train on",
+        return fail(Error{ErrorCode::unreadable,
+                          "there are no licence texts here, which orders without --data train on",
                           kLicenceFolder.string(), std::nullopt, "--data text:FILE with any text"});
     }
     std::set<fs::path> seen;
@@ -148,7 +154,8 @@ Result<std::string> licenceText() {
     return text;
 }
 
-Result<void> copyOrLink(const fs::path& from, const fs::path& to, std::uint64_t total, std::vector<std::string>& notes) {
+Result<void> copyOrLink(const fs::path& from, const fs::path& to, std::uint64_t total,
+                        std::vector<std::string>& notes) {
     std::error_code code;
     if (total > kCopyLimit) {
         const auto real = fs::canonical(from, code);
@@ -178,7 +185,8 @@ Result<format::DataSpec> stageData(const NewOrder& request, const fs::path& fold
     wanted.noHeldOut = request.heldOut == 0u;
     if (source.reader == "idx" || source.reader == "cifar10") {
         if (gpt) {
-            return fail(ErrorCode::usage, fmt::format("a gpt trains on text, and --data {} holds images", source.reader),
+            return fail(ErrorCode::usage,
+                        fmt::format("a gpt trains on text, and --data {} holds images", source.reader),
                         "--data text:FILE, or --program cnn");
         }
         wanted.reader = source.reader;
@@ -204,7 +212,8 @@ Result<format::DataSpec> stageData(const NewOrder& request, const fs::path& fold
         const fs::path path = source.paths[0];
         ASSAY_TRY(size, base::fileSize(path));
         const auto own = path.filename().string();
-        if (std::find(std::begin(kOwnNames), std::end(kOwnNames), own) == std::end(kOwnNames) && !own.starts_with('.')) {
+        if (std::find(std::begin(kOwnNames), std::end(kOwnNames), own) == std::end(kOwnNames) &&
+            !own.starts_with('.')) {
             name = own;
         }
         ASSAY_CHECK(copyOrLink(path, folder / name, size, notes));
@@ -285,7 +294,8 @@ Result<format::OptimizerSpec> makeOptimizer(const NewOrder& request) {
         ASSAY_CHECK(refuse(request.minLearningRate.has_value(), "--min-lr"));
     }
     if (spec.warmup > request.steps) {
-        return fail(ErrorCode::usage, fmt::format("--warmup {} is longer than the training of {} steps", spec.warmup, request.steps),
+        return fail(ErrorCode::usage,
+                    fmt::format("--warmup {} is longer than the training of {} steps", spec.warmup, request.steps),
                     "a smaller --warmup, or more --steps");
     }
     return spec;
@@ -328,7 +338,8 @@ Result<void> addKeys(const NewOrder& request, const fs::path& folder, WrittenOrd
     return {};
 }
 
-/// An order that breaks a rule of the format came from options here, so the person gets a usage error, not a malformed one.
+/// An order that breaks a rule of the format came from options here, so the person gets a usage error, not a malformed
+/// one.
 Error asUsage(Error error) {
     if (error.code == ErrorCode::malformed) {
         error.code = ErrorCode::usage;
@@ -345,10 +356,12 @@ Result<WrittenOrder> writeOrder(const NewOrder& request) {
     }
     ASSAY_TRY(optimizer, makeOptimizer(request));
     if (const auto every = checkpointInterval(request); every % request.stateRootEvery != 0) {
-        return fail(ErrorCode::usage,
-                    fmt::format("--checkpoint-every {} is no multiple of --state-root-every {}: a checkpoint needs its state root",
-                                every, request.stateRootEvery),
-                    fmt::format("--checkpoint-every {}", (every / request.stateRootEvery + 1) * request.stateRootEvery));
+        return fail(
+            ErrorCode::usage,
+            fmt::format(
+                "--checkpoint-every {} is no multiple of --state-root-every {}: a checkpoint needs its state root",
+                every, request.stateRootEvery),
+            fmt::format("--checkpoint-every {}", (every / request.stateRootEvery + 1) * request.stateRootEvery));
     }
     ASSAY_TRY(staging, Staging::open(target));
     const auto& folder = staging.folder();
@@ -357,8 +370,10 @@ Result<WrittenOrder> writeOrder(const NewOrder& request) {
     auto& order = result.order;
     ASSAY_TRY(data, stageData(request, folder, result.notes));
     if (request.batch > data.samples) {
-        return fail(ErrorCode::usage, fmt::format("--batch {} is more than the {} training samples of the data", request.batch, data.samples),
-                    fmt::format("--batch {} or less{}", data.samples, data.reader == "text" ? ", or a shorter --context" : ""));
+        return fail(
+            ErrorCode::usage,
+            fmt::format("--batch {} is more than the {} training samples of the data", request.batch, data.samples),
+            fmt::format("--batch {} or less{}", data.samples, data.reader == "text" ? ", or a shorter --context" : ""));
     }
     ASSAY_TRY(program, makeProgram(request, data));
     result.parameters = models::parameterCount(program);

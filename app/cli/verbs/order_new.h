@@ -45,7 +45,8 @@ struct WrittenOrder {
     std::vector<std::string> notes;       ///< sentences for the person
 };
 
-/// Writes order.json and all that it refers to into `request.out`, which must be new or empty. On failure nothing is left behind.
+/// Writes order.json and all that it refers to into `request.out`, which must be new or empty. On failure nothing is
+/// left behind.
 [[nodiscard]] base::Result<WrittenOrder> writeOrder(const NewOrder& request);
 
 } // namespace assay::cli

@@ -91,17 +91,19 @@ std::string dataText(const format::DataSpec& data) {
         bytes += file.size;
         names.push_back(printable(file.name));
     }
-    const auto what = data.reader == "text" ? fmt::format("samples of {} tokens", data.context)
-                                            : fmt::format("images of {}, {} classes", fmt::join(data.imageShape, " x "), data.classes);
-    return fmt::format("{} ({}, reader {}): {} {} for training, {} held out", fmt::join(names, ", "), byteText(bytes), data.reader,
-                       grouped(data.samples), what, grouped(data.heldOut));
+    const auto what = data.reader == "text"
+                          ? fmt::format("samples of {} tokens", data.context)
+                          : fmt::format("images of {}, {} classes", fmt::join(data.imageShape, " x "), data.classes);
+    return fmt::format("{} ({}, reader {}): {} {} for training, {} held out", fmt::join(names, ", "), byteText(bytes),
+                       data.reader, grouped(data.samples), what, grouped(data.heldOut));
 }
 
 std::string commitmentText(const format::Order& order) {
     std::string text = "a leaf per step, state root ";
     text += order.stateRootEvery == 1 ? "in each" : fmt::format("every {} steps", order.stateRootEvery);
-    text += order.checkpointEvery == 0 ? ", checkpoint after the last step"
-                                       : fmt::format(", checkpoint every {} steps and after the last", order.checkpointEvery);
+    text += order.checkpointEvery == 0
+                ? ", checkpoint after the last step"
+                : fmt::format(", checkpoint every {} steps and after the last", order.checkpointEvery);
     if (order.evaluateEvery > 0) {
         text += fmt::format(", {} every {} steps", order.metric, order.evaluateEvery);
     }
@@ -110,13 +112,15 @@ std::string commitmentText(const format::Order& order) {
 
 } // namespace
 
-std::string describeOrder(const format::Order& order, const base::Digest& digest, std::optional<std::uint64_t> parameters) {
+std::string describeOrder(const format::Order& order, const base::Digest& digest,
+                          std::optional<std::uint64_t> parameters) {
     std::vector<std::vector<std::string>> rows{
         {"title", printable(order.title)},
         {"digest", digest.toHex()},
         {"program", parameters ? fmt::format("{} ({} parameters)", order.program.shortHex(), grouped(*parameters))
                                : order.program.toHex()},
-        {"initial state", fmt::format("{} (from {}, seed {})", order.initialState.shortHex(), printable(order.initialiser), order.seed)},
+        {"initial state",
+         fmt::format("{} (from {}, seed {})", order.initialState.shortHex(), printable(order.initialiser), order.seed)},
         {"data", dataText(order.data)},
         {"training", fmt::format("{} steps of {} samples", grouped(order.loop.steps), grouped(order.loop.batch))},
         {"optimizer", optimizerText(order.optimizer)},

@@ -34,13 +34,15 @@ struct TrainOptions {
 };
 
 /// The key to sign with: the given one, or trainer.pem beside the order. Says so where the signature will not count.
-Result<std::string> chooseKey(Session& session, const TrainOptions& options, const fs::path& orderFile, const format::Order& order) {
+Result<std::string> chooseKey(Session& session, const TrainOptions& options, const fs::path& orderFile,
+                              const format::Order& order) {
     std::string file = options.key;
     std::error_code code;
     if (file.empty()) {
         const auto beside = orderFile.parent_path() / "trainer.pem";
         if (!fs::exists(beside, code)) {
-            session.console.warn("no --key given and no trainer.pem beside the order: the submission will not be signed");
+            session.console.warn(
+                "no --key given and no trainer.pem beside the order: the submission will not be signed");
             return std::string();
         }
         file = beside.string();
@@ -49,7 +51,8 @@ Result<std::string> chooseKey(Session& session, const TrainOptions& options, con
     ASSAY_TRY(publicKey, key.publicKey());
     const auto& known = order.trainerKeys;
     if (std::find(known.begin(), known.end(), publicKey.toHex()) == known.end()) {
-        session.console.warn(fmt::format("the order does not name the key in {}: an auditor will not count its signature", file));
+        session.console.warn(
+            fmt::format("the order does not name the key in {}: an auditor will not count its signature", file));
     }
     return file;
 }
@@ -74,12 +77,13 @@ Result<int> runTrain(Session& session, const TrainOptions& options) {
     request.set("site_digests", options.siteDigests).setIf("resume", resume);
     Interrupt interrupt;
     const auto start = std::chrono::steady_clock::now();
-    ASSAY_TRY(end, runEngine(session, request, interrupt.token(), [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
-        if (const auto* finding = std::get_if<audit::FindingEvent>(&event)) {
-            session.console.warn(finding->finding.text);
-        }
-        return {};
-    }));
+    ASSAY_TRY(end, runEngine(session, request, interrupt.token(),
+                             [&](const audit::EngineEvent& event, std::string_view) -> Result<void> {
+                                 if (const auto* finding = std::get_if<audit::FindingEvent>(&event)) {
+                                     session.console.warn(finding->finding.text);
+                                 }
+                                 return {};
+                             }));
     if (end.exitCode != 0 || !end.result) {
         return fail(explainEnd(end, session.commandWith("--resume")));
     }
@@ -97,14 +101,18 @@ Result<int> runTrain(Session& session, const TrainOptions& options) {
     }
     std::vector<std::vector<std::string>> rows{
         {"submission", out.string()},
-        {"steps", fmt::format("{} in {} under {}", grouped(steps), durationText(seconds), result.text("kernel").value_or("?"))},
-        {"loss", fmt::format("{:.4f} at first, {:.4f} at last", result.number("first_loss").value_or(0), result.number("last_loss").value_or(0))},
-        {"rounding log", fmt::format("{} entries, {}", grouped(result.integer("entries").value_or(0)), byteText(logBytes))},
+        {"steps",
+         fmt::format("{} in {} under {}", grouped(steps), durationText(seconds), result.text("kernel").value_or("?"))},
+        {"loss", fmt::format("{:.4f} at first, {:.4f} at last", result.number("first_loss").value_or(0),
+                             result.number("last_loss").value_or(0))},
+        {"rounding log",
+         fmt::format("{} entries, {}", grouped(result.integer("entries").value_or(0)), byteText(logBytes))},
         {"root", result.text("root").value_or("?")},
         {"signature", result.flag("signed") ? "signed with " + key : "none"},
     };
     session.console.print(alignColumns(rows, ""));
-    session.console.print(fmt::format("\nNext: assay verify {} --order {}\n", shellWord(out.string()), shellWord(orderFile.string())));
+    session.console.print(
+        fmt::format("\nNext: assay verify {} --order {}\n", shellWord(out.string()), shellWord(orderFile.string())));
     return 0;
 }
 
@@ -112,11 +120,13 @@ Result<int> runTrain(Session& session, const TrainOptions& options) {
 
 void addTrain(VerbSpec& root, Session& session) {
     auto& verb = root.verb("train", "Carry out an order as its trainer and write a submission");
-    verb.about("Ctrl-C ends after the present step and keeps all of it; --resume goes on, also on another machine or under another "
+    verb.about("Ctrl-C ends after the present step and keeps all of it; --resume goes on, also on another machine or "
+               "under another "
                "kernel, and also after a crash. Without --key the trainer.pem beside the order signs.");
     auto o = std::make_shared<TrainOptions>();
     verb.argument("ORDER", "order.json, or its folder", o->order);
-    verb.path("--out", "SUBMISSION", "new folder for the submission", o->out).byDefault("submission in the order's folder");
+    verb.path("--out", "SUBMISSION", "new folder for the submission", o->out)
+        .byDefault("submission in the order's folder");
     verb.path("--data", "DIR", "folder with the data files", o->data).byDefault("the order's folder");
     addKernelOption(verb, "--kernel", "kernel profile to compute with", o->kernel).byDefault("default");
     verb.path("--key", "PEM", "private key to sign with", o->key).byDefault("trainer.pem beside the order");
@@ -125,7 +135,8 @@ void addTrain(VerbSpec& root, Session& session) {
     addProgressOption(verb, session);
     addJsonOption(verb, session);
     verb.action([o](Session& s) { return runTrain(s, *o); });
-    verb.example("assay train job/order.json --out run --kernel haswell", "train under the kernels for Haswell processors");
+    verb.example("assay train job/order.json --out run --kernel haswell",
+                 "train under the kernels for Haswell processors");
 }
 
 } // namespace assay::cli

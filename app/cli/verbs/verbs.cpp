@@ -4,11 +4,15 @@
 namespace assay::cli {
 
 void declareVerbs(VerbSpec& root, Session& session) {
-    root.about("A client writes an order (program, data, recipe). A trainer carries it out anywhere and hands in a submission. The "
-               "auditor replays it on other hardware with the rounding log enforced: honest training gives bit-identical results, "
+    root.about("A client writes an order (program, data, recipe). A trainer carries it out anywhere and hands in a "
+               "submission. The "
+               "auditor replays it on other hardware with the rounding log enforced: honest training gives "
+               "bit-identical results, "
                "anything else is caught, down to the step and the value.\n"
-               "Results go to standard output, progress and messages to standard error. Exit codes: 0 accepted or done, 1 checked "
-               "and rejected, 2 usage, 3 malformed or unreadable input, 4 this machine cannot do it, 5 inconclusive, 70 a bug of "
+               "Results go to standard output, progress and messages to standard error. Exit codes: 0 accepted or "
+               "done, 1 checked "
+               "and rejected, 2 usage, 3 malformed or unreadable input, 4 this machine cannot do it, 5 inconclusive, "
+               "70 a bug of "
                "Assay, 130 interrupted with its state kept.");
     addOrder(root, session);
     addTrain(root, session);

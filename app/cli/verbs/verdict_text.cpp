@@ -46,7 +46,8 @@ std::string spaced(std::string_view name) {
 
 std::string figures(const audit::VerifyReport& report) {
     std::vector<std::vector<std::string>> rows;
-    std::string steps = fmt::format("{} of {} replayed and equal", grouped(report.stepsChecked), grouped(report.stepsTotal));
+    std::string steps =
+        fmt::format("{} of {} replayed and equal", grouped(report.stepsChecked), grouped(report.stepsTotal));
     if (report.scope != audit::Scope::all) {
         std::string ranges;
         for (const auto& range : report.ranges) {
@@ -56,18 +57,22 @@ std::string figures(const audit::VerifyReport& report) {
     }
     rows.push_back({"steps", steps});
     if (report.detectionProbability) {
-        rows.push_back({"detection", fmt::format("{:.1f} % if exactly one segment is bad", 100 * *report.detectionProbability)});
+        rows.push_back(
+            {"detection", fmt::format("{:.1f} % if exactly one segment is bad", 100 * *report.detectionProbability)});
     }
     if (!report.nonce.empty()) {
         rows.push_back({"nonce", fmt::format("{} ({})", report.nonce, report.nonceSource)});
     }
-    rows.push_back({"rounding log", fmt::format("{} entries in {}; {} of them corrected the auditor's own rounding", grouped(report.entries),
-                                                byteText(report.logBytes), grouped(report.corrections))});
+    rows.push_back(
+        {"rounding log", fmt::format("{} entries in {}; {} of them corrected the auditor's own rounding",
+                                     grouped(report.entries), byteText(report.logBytes), grouped(report.corrections))});
     rows.push_back({"freedom", fmt::format("{} values where the trainer had a choice", grouped(report.freedom))});
-    rows.push_back({"kernels", fmt::format("trainer {}, auditor {}", report.kernelTrainer.empty() ? "unknown" : printable(report.kernelTrainer),
+    rows.push_back({"kernels", fmt::format("trainer {}, auditor {}",
+                                           report.kernelTrainer.empty() ? "unknown" : printable(report.kernelTrainer),
                                            report.kernelAuditor.empty() ? "none" : printable(report.kernelAuditor))});
     rows.push_back({"root claimed", report.rootClaimed.empty() ? "unknown" : report.rootClaimed});
-    rows.push_back({"root computed", report.rootComputed.empty() ? "none (not all leaves were replayed and equal)" : report.rootComputed});
+    rows.push_back({"root computed", report.rootComputed.empty() ? "none (not all leaves were replayed and equal)"
+                                                                 : report.rootComputed});
     rows.push_back({"time", fmt::format("{:.1f} s", report.seconds)});
     return alignColumns(rows);
 }
@@ -90,7 +95,8 @@ std::string divergenceText(const audit::FirstDivergence& where) {
     if (where.source) {
         row("known from", std::string(audit::sourceName(*where.source)));
     }
-    for (const auto& [name, value] : {std::pair{"tensor", &where.tensor}, std::pair{"operator", &where.operator_}, std::pair{"site", &where.site}}) {
+    for (const auto& [name, value] : {std::pair{"tensor", &where.tensor}, std::pair{"operator", &where.operator_},
+                                      std::pair{"site", &where.site}}) {
         if (*value) {
             row(name, printable(**value));
         }
@@ -98,9 +104,11 @@ std::string divergenceText(const audit::FirstDivergence& where) {
     if (where.element) {
         row("element", std::to_string(*where.element));
     }
-    const auto value = [&](const char* name, const std::optional<std::string>& text, const std::optional<std::uint32_t>& bits) {
+    const auto value = [&](const char* name, const std::optional<std::string>& text,
+                           const std::optional<std::uint32_t>& bits) {
         if (text) {
-            row(name, bits ? fmt::format("{}  (bits {:08x}: {})", printable(*text), *bits, bitText(*bits)) : printable(*text));
+            row(name, bits ? fmt::format("{}  (bits {:08x}: {})", printable(*text), *bits, bitText(*bits))
+                           : printable(*text));
         }
     };
     value("claimed", where.claimed, where.claimedBits);
@@ -115,13 +123,15 @@ std::string verdictText(const Console& console, const audit::VerifyReport& repor
     }
     text += fmt::format("\n{}\n", console.toned(Tone::strong, "Checks"));
     for (const auto& check : report.checks) {
-        const std::string left = fmt::format("  {:<17}{}  ", spaced(audit::checkName(check.check)), stateWord(console, check.state));
+        const std::string left =
+            fmt::format("  {:<17}{}  ", spaced(audit::checkName(check.check)), stateWord(console, check.state));
         const std::string indent(32, ' ');
         auto detail = wrapText(printable(check.detail), kColumns + 20, indent);
         text += left + (detail.size() > indent.size() ? detail.substr(indent.size()) : std::string("\n"));
     }
     if (report.firstDivergence) {
-        text += fmt::format("\n{}\n{}", console.toned(Tone::strong, "First divergence"), divergenceText(*report.firstDivergence));
+        text += fmt::format("\n{}\n{}", console.toned(Tone::strong, "First divergence"),
+                            divergenceText(*report.firstDivergence));
     }
     std::string findings;
     std::size_t shown = 0;
@@ -132,7 +142,9 @@ std::string verdictText(const Console& console, const audit::VerifyReport& repor
         }
         if (shown < kFindingsShown) {
             ++shown;
-            const auto lines = wrapText(fmt::format("{}: {}", audit::severityName(finding.severity), printable(finding.text)), kColumns, "    ");
+            const auto lines =
+                wrapText(fmt::format("{}: {}", audit::severityName(finding.severity), printable(finding.text)),
+                         kColumns, "    ");
             findings += "  - " + lines.substr(4);
         } else {
             ++hidden;

@@ -22,8 +22,8 @@ base::Result<int> runVersion(Session& session) {
                                       .text());
         return 0;
     }
-    session.console.printLine(fmt::format("assay {} (orders: semantics {}; {}, {})", kVersion, format::kSemantics, ASSAY_COMPILER,
-                                          ASSAY_BUILD));
+    session.console.printLine(fmt::format("assay {} (orders: semantics {}; {}, {})", kVersion, format::kSemantics,
+                                          ASSAY_COMPILER, ASSAY_BUILD));
     return 0;
 }
 
