@@ -89,6 +89,7 @@ public:
 
 private:
     Result<void> runSpan(StepSpan span) {
+        m_span = span;
         const std::uint64_t last = std::min({span.last, m_submission.steps(), m_session.order().loop.steps});
         std::uint64_t from = span.first - 1; // replay must cover from + 1 on
         if (m_request.verifiedThrough >= span.first) {
@@ -202,7 +203,7 @@ private:
 
     void note(std::uint64_t step, const format::StepRecord& record, const ReplayedStep& replayed, bool matched, double seconds) {
         m_result.lastStep = step;
-        m_result.stepsChecked += matched ? 1 : 0;
+        m_result.stepsChecked += matched && step >= m_span.first ? 1 : 0; // steps on the way to the span are not part of the plan
         if (step > m_request.verifiedThrough) {
             m_result.entries += replayed.outcome.entries;
             m_result.corrections += replayed.outcome.correctionCount;
@@ -246,6 +247,7 @@ private:
     const ReplayEvents& m_events;
     RunControl& m_control;
     std::optional<TrainingState> m_state;
+    StepSpan m_span; ///< being replayed
     std::uint64_t m_segmentStart = 0;
     std::vector<base::Digest> m_fingerprints; ///< of the steps since m_segmentStart
     bool m_finished = false;

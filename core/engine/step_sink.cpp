@@ -116,6 +116,9 @@ void Enforcer::take(const Site& site, const numerics::EnforceStats& stats) {
 Result<bool> Enforcer::roundPanel(const Site& site, const numerics::ProductSite& panel, float* out) {
     ASSAY_CHECK(openSection(site));
     const auto entries = numerics::takeEntriesBelow(m_rest, panel.indexBase + panel.values());
+    if (m_watcher) {
+        m_watcher(site, panel, entries);
+    }
     const auto stats = numerics::enforceSite(panel, entries, out, m_ignoreLog);
     take(site, stats);
     return stats.finite;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,6 +92,9 @@ public:
     /// `log` outlives the object; it has as many sections as the step has product sites (see checkSectionCount). nullptr: no
     /// log, own roundings, no offences. With `ignoreLog` entries are counted but not obeyed.
     Enforcer(std::uint64_t step, std::span<SiteHook* const> hooks, const numerics::StepLogFile* log, bool ignoreLog);
+    /// Called with every panel and its entries before it is rounded.
+    using PanelWatcher = std::function<void(const Site& site, const numerics::ProductSite& panel, std::span<const numerics::LogEntry> entries)>;
+    void watchPanels(PanelWatcher watcher) { m_watcher = std::move(watcher); }
 
     [[nodiscard]] const std::vector<SiteOffence>& offences() const { return m_offences; }          ///< capped, first in order
     [[nodiscard]] const std::vector<SiteCorrection>& corrections() const { return m_corrections; } ///< capped, first in order
@@ -103,6 +107,7 @@ private:
 
     const numerics::StepLogFile* m_log;
     bool m_ignoreLog;
+    PanelWatcher m_watcher;
     std::uint32_t m_openSite = kNone;
     numerics::SiteLog m_entries;                    ///< of the open site
     std::span<const numerics::LogEntry> m_rest;     ///< entries not yet handed to a panel
