@@ -83,6 +83,9 @@ Result<int> runVerb(const app::Request& request, const std::string& line, app::E
     if (request.verb() == "selftest") {
         return app::runSelfTest(output);
     }
+    if (request.verb() == "sites") {
+        return app::runSites(request, output);
+    }
     using Verb = Result<int> (*)(const app::Job&);
     const std::pair<std::string_view, Verb> verbs[] = {{"train", app::runTrain},
                                                        {"verify", app::runVerify},

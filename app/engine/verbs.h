@@ -26,8 +26,9 @@ struct Job {
 [[nodiscard]] base::Result<int> runVerify(const Job& job);
 [[nodiscard]] base::Result<int> runTamper(const Job& job);
 [[nodiscard]] base::Result<int> runEval(const Job& job);
-/// No kernel profile is needed for these two.
+/// No kernel profile is needed for these three.
 [[nodiscard]] base::Result<int> runKernels(EventOutput& output);
+[[nodiscard]] base::Result<int> runSites(const Request& request, EventOutput& output);
 [[nodiscard]] base::Result<int> runSelfTest(EventOutput& output);
 
 /// A private key file's text; empty for an empty path. The key itself is checked.
