@@ -167,8 +167,8 @@ TEST(Schedule, ConstantAndCosineWithWarmup) {
         EXPECT_NEAR(static_cast<double>(*learningRateAt(cosine, step)), expected, expected * 0x1.01p-24);
         EXPECT_LE(*learningRateAt(cosine, step), *learningRateAt(cosine, step - 1));
     }
-    EXPECT_EQ(*learningRateAt({"cosine", 0.5F, 0.1F, 10, 10}, 10), 0.5F);
-    EXPECT_EQ(learningRateAt({"step", 0.5F, 0.1F, 0, 10}, 1).error().code, base::ErrorCode::malformed);
+    EXPECT_EQ(*tensor::learningRateAt({"cosine", 0.5F, 0.1F, 10, 10}, 10), 0.5F);
+    EXPECT_EQ(tensor::learningRateAt({"step", 0.5F, 0.1F, 0, 10}, 1).error().code, base::ErrorCode::malformed);
 }
 
 TEST(SumGradients, InOrderAndRoundedOnce) {
