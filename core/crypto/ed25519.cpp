@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/crypto/ed25519.h"
 
-#include <cerrno>
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
@@ -44,6 +47,49 @@ EVP_PKEY* keyOf(const std::shared_ptr<void>& key) {
     return static_cast<EVP_PKEY*>(key.get());
 }
 
+/// OpenSSL's error queue belongs to the thread: what is left in it would be taken for the failure of a later, unrelated
+/// call.
+struct CleanErrorQueue {
+    CleanErrorQueue() = default;
+    CleanErrorQueue(const CleanErrorQueue&) = delete;
+    CleanErrorQueue& operator=(const CleanErrorQueue&) = delete;
+    ~CleanErrorQueue() { ERR_clear_error(); }
+};
+
+/// Whether the encoded point has an order of 1, 2, 4 or 8. The y coordinates of these points are 1, -1, 0, two of order
+/// 8, and with the two values that fit into 255 bits although they are not below p (p and p + 1), there are seven
+/// encodings apart from the sign bit.
+bool isSmallOrder(const std::array<std::uint8_t, 32>& raw) {
+    using Point = std::array<std::uint8_t, 32>;
+    static const std::array<Point, 7> points = [] {
+        std::array<Point, 7> made{};
+        made[1][0] = 1;
+        for (std::size_t i = 2; i < 5; ++i) {
+            made[i].fill(0xff);
+            made[i][31] = 0x7f;
+        }
+        made[2][0] = 0xec; // p - 1, with p = 2^255 - 19
+        made[3][0] = 0xed;
+        made[4][0] = 0xee;
+        made[5] = {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+                   0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05};
+        made[6] = {0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+                   0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a};
+        return made;
+    }();
+    Point y = raw;
+    y[31] &= 0x7f;
+    return std::find(points.begin(), points.end(), y) != points.end();
+}
+
+/// A file with two keys in it could show one to a person and another to the program.
+bool isOnePemBlock(std::string_view pem) {
+    constexpr std::string_view kBegin = "-----BEGIN ";
+    const auto first = pem.find(kBegin);
+    return pem.size() <= kKeyFileLimit && first != std::string_view::npos &&
+           pem.find(kBegin, first + 1) == std::string_view::npos;
+}
+
 Result<std::string> textOf(BIO* bio) {
     char* data = nullptr;
     const long size = BIO_get_mem_data(bio, &data);
@@ -66,6 +112,10 @@ Result<PublicKey> PublicKey::fromBytes(ByteView raw) {
         return fail(ErrorCode::malformed, fmt::format("an Ed25519 public key has 32 bytes, found {}", raw.size()));
     }
     std::copy(raw.begin(), raw.end(), key.m_raw.begin());
+    if (isSmallOrder(key.m_raw)) {
+        return fail(ErrorCode::malformed,
+                    "this Ed25519 public key is a point of small order, whose signatures prove nothing");
+    }
     return key;
 }
 
@@ -75,10 +125,11 @@ Result<PublicKey> PublicKey::fromHex(std::string_view hex) {
 }
 
 Result<PublicKey> PublicKey::fromPem(std::string_view pem) {
-    const Owned<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<std::size_t>(pem.size(), kKeyFileLimit))));
+    const CleanErrorQueue clean;
+    const Owned<BIO> bio(isOnePemBlock(pem) ? BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())) : nullptr);
     const Owned<EVP_PKEY> key(bio ? PEM_read_bio_PUBKEY(bio.get(), nullptr, refusePassPhrase, nullptr) : nullptr);
     if (!key || EVP_PKEY_get_base_id(key.get()) != EVP_PKEY_ED25519) {
-        return fail(ErrorCode::malformed, "not an Ed25519 public key in PEM form");
+        return fail(ErrorCode::malformed, "not one Ed25519 public key in PEM form", "openssl pkey -in KEY -pubout");
     }
     std::array<std::uint8_t, 32> raw{};
     std::size_t length = raw.size();
@@ -102,7 +153,8 @@ std::string PublicKey::keyId() const {
 }
 
 SignatureCheck PublicKey::verify(ByteView message, ByteView signature) const {
-    if (signature.size() != Signature{}.size()) {
+    const CleanErrorQueue clean;
+    if (signature.size() != Signature{}.size() || isSmallOrder(m_raw)) {
         return SignatureCheck::invalid;
     }
     const Owned<EVP_PKEY> key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, m_raw.data(), m_raw.size()));
@@ -141,10 +193,11 @@ Result<PrivateKey> PrivateKey::fromSeed(ByteView seed) {
 }
 
 Result<PrivateKey> PrivateKey::fromPem(std::string_view pem) {
-    const Owned<BIO> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(std::min<std::size_t>(pem.size(), kKeyFileLimit))));
+    const CleanErrorQueue clean;
+    const Owned<BIO> bio(isOnePemBlock(pem) ? BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())) : nullptr);
     Owned<EVP_PKEY> read(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, refusePassPhrase, nullptr) : nullptr);
     if (!read || EVP_PKEY_get_base_id(read.get()) != EVP_PKEY_ED25519) {
-        return fail(ErrorCode::malformed, "not an Ed25519 private key in PEM form without a pass phrase",
+        return fail(ErrorCode::malformed, "not one Ed25519 private key in PEM form without a pass phrase",
                     "assay keygen, or openssl genpkey -algorithm ed25519");
     }
     PrivateKey key;
@@ -154,7 +207,8 @@ Result<PrivateKey> PrivateKey::fromPem(std::string_view pem) {
 
 Result<std::string> PrivateKey::toPem() const {
     const Owned<BIO> bio(BIO_new(BIO_s_mem()));
-    if (!m_key || !bio || PEM_write_bio_PrivateKey(bio.get(), keyOf(m_key), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    if (!m_key || !bio ||
+        PEM_write_bio_PrivateKey(bio.get(), keyOf(m_key), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
         return fail(ErrorCode::internal, "OpenSSL could not write the private key");
     }
     return textOf(bio.get());
@@ -184,6 +238,7 @@ Result<Signature> PrivateKey::sign(ByteView message) const {
 Result<PrivateKey> readPrivateKey(const base::fs::path& path) {
     ASSAY_TRY(text, base::readTextFile(path, kKeyFileLimit));
     auto key = PrivateKey::fromPem(text);
+    OPENSSL_cleanse(text.data(), text.size());
     if (!key) {
         return fail(key.error().inFile(path.string()));
     }
@@ -205,22 +260,39 @@ Result<PublicKey> readPublicKey(const base::fs::path& path) {
 
 Result<void> writePrivateKey(const base::fs::path& path, const PrivateKey& key) {
     ASSAY_TRY(pem, key.toPem());
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const base::fs::path folder = path.has_parent_path() ? path.parent_path() : base::fs::path(".");
+    std::string temporary = (folder / fmt::format(".{}.XXXXXX", path.filename().string())).string();
+    const int fd = ::mkostemp(temporary.data(), O_CLOEXEC); // 0600 from the start
     if (fd < 0) {
-        if (errno == EEXIST) {
-            return fail(Error{ErrorCode::usage, "a file of this name exists; a key is never overwritten", path.string(),
-                              std::nullopt, "another name"});
-        }
         return fail(base::systemError(path, "cannot create", errno));
     }
-    const bool written = ::write(fd, pem.data(), pem.size()) == static_cast<ssize_t>(pem.size()) && ::fsync(fd) == 0;
-    const int code = errno;
+    int code = 0;
+    for (std::size_t at = 0; at < pem.size() && code == 0;) {
+        const auto written = ::write(fd, pem.data() + at, pem.size() - at);
+        if (written >= 0) {
+            at += static_cast<std::size_t>(written);
+        } else if (errno != EINTR) {
+            code = errno;
+        }
+    }
+    OPENSSL_cleanse(pem.data(), pem.size());
+    if (code == 0 && ::fsync(fd) != 0) {
+        code = errno;
+    }
     ::close(fd);
-    if (!written) {
-        ::unlink(path.c_str());
+    // Unlike rename, link gives the file its name only if nothing has that name yet.
+    if (code == 0 && ::link(temporary.c_str(), path.c_str()) != 0) {
+        code = errno;
+    }
+    ::unlink(temporary.c_str());
+    if (code == EEXIST) {
+        return fail(Error{ErrorCode::usage, "a file of this name exists; a key is never overwritten", path.string(),
+                          std::nullopt, "another name"});
+    }
+    if (code != 0) {
         return fail(base::systemError(path, "cannot write", code));
     }
-    return {};
+    return base::syncFolder(folder);
 }
 
 } // namespace assay::crypto

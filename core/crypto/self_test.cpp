@@ -17,7 +17,8 @@ namespace {
 
 Result<void> expect(bool holds, std::string_view what) {
     if (!holds) {
-        return fail(ErrorCode::environment, fmt::format("self test failed: {} gives a wrong answer on this machine", what),
+        return fail(ErrorCode::environment,
+                    fmt::format("self test failed: {} gives a wrong answer on this machine", what),
                     "reinstall the package libssl3");
     }
     return {};
@@ -39,7 +40,8 @@ Result<void> selfTest() {
     ASSAY_TRY(seed, base::fromHex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"));
     ASSAY_TRY(key, PrivateKey::fromSeed(seed));
     ASSAY_TRY(publicKey, key.publicKey());
-    ASSAY_CHECK(expect(publicKey.toHex() == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "Ed25519"));
+    ASSAY_CHECK(
+        expect(publicKey.toHex() == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "Ed25519"));
     const base::ByteVector message{0x72};
     ASSAY_TRY(signature, key.sign(message));
     ASSAY_CHECK(expect(base::toHex(signature) == "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"

@@ -5,16 +5,19 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 #include <openssl/evp.h>
+
+#include "core/base/assert.h"
 
 namespace assay::crypto {
 
 namespace {
 
-/// OpenSSL documents 1 as the only success. A hash that fails (no memory, a disabled provider) cannot be reported through a value
-/// that looks like a digest, so the process ends: a wrong digest would be worse.
+/// OpenSSL documents 1 as the only success. A hash that fails (no memory, a disabled provider) cannot be reported
+/// through a value that looks like a digest, so the process ends: a wrong digest would be worse.
 void require(int result, const char* what) {
     if (result != 1) {
         std::fprintf(stderr, "SHA-256 is not available: %s failed\n", what);
@@ -67,8 +70,10 @@ base::Digest sha256(base::ByteView bytes) {
     return hasher.finish();
 }
 
-std::vector<base::Digest> hashChunks(base::ByteView data, std::uint64_t chunkSize, base::ByteView prefix, unsigned threads) {
-    const std::uint64_t count = (data.size() + chunkSize - 1) / chunkSize;
+std::vector<base::Digest> hashChunks(base::ByteView data, std::uint64_t chunkSize, base::ByteView prefix,
+                                     unsigned threads) {
+    ASSAY_ASSERT(chunkSize >= 1);
+    const std::uint64_t count = data.size() / chunkSize + (data.size() % chunkSize != 0 ? 1 : 0);
     std::vector<base::Digest> digests(count);
     std::atomic<std::uint64_t> next{0};
     const auto work = [&] {
@@ -89,7 +94,11 @@ std::vector<base::Digest> hashChunks(base::ByteView data, std::uint64_t chunkSiz
     std::vector<std::jthread> helpers;
     const std::uint64_t useful = std::min<std::uint64_t>(threads, count / 16);
     for (std::uint64_t i = 1; i < useful; ++i) {
-        helpers.emplace_back(work);
+        try {
+            helpers.emplace_back(work);
+        } catch (const std::system_error&) {
+            break; // no more threads to be had: those there are do it
+        }
     }
     work();
     return digests;

@@ -31,8 +31,8 @@ private:
 
 [[nodiscard]] base::Digest sha256(base::ByteView bytes);
 
-/// Digest of `prefix` followed by each chunk of `chunkSize` bytes (the last may be shorter; no bytes give no chunks). Uses up to
-/// `threads` threads; the result does not depend on their number. Precondition: chunkSize >= 1.
+/// Digest of `prefix` followed by each chunk of `chunkSize` bytes (the last may be shorter; no bytes give no chunks).
+/// Uses up to `threads` threads; the result does not depend on their number. Precondition: chunkSize >= 1.
 [[nodiscard]] std::vector<base::Digest> hashChunks(base::ByteView data, std::uint64_t chunkSize, base::ByteView prefix,
                                                    unsigned threads = 1);
 

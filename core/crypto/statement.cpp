@@ -2,6 +2,7 @@
 #include "core/crypto/statement.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t kMaxStatementBytes = 64ull << 20;
+constexpr std::uint64_t kMaxStatementBytes = 16ull << 20;
 constexpr std::size_t kMaxSubjects = 1024;
 constexpr std::size_t kMaxName = 4096;
 
@@ -42,7 +43,9 @@ Result<std::string> serialiseStatement(const Statement& statement) {
                          {"predicate", predicate},
                          {"predicateType", statement.predicateType},
                          {"subject", subjects}};
-    return object.dump();
+    ASSAY_TRY(text, dumpStrictJson(object));
+    ASSAY_CHECK(parseStatement(text)); // whatever our own reader would refuse is not written
+    return text;
 }
 
 Result<Statement> parseStatement(std::string_view text) {
@@ -59,6 +62,7 @@ Result<Statement> parseStatement(std::string_view text) {
     }
     statement.predicate = object["predicate"].dump();
     const auto& subjects = object["subject"];
+    std::set<std::string> names;
     if (!subjects.is_array() || subjects.empty() || subjects.size() > kMaxSubjects) {
         return fail(ErrorCode::malformed, fmt::format("statement: expected 1 to {} subjects", kMaxSubjects));
     }
@@ -67,13 +71,17 @@ Result<Statement> parseStatement(std::string_view text) {
         Subject subject;
         ASSAY_TRY(name, stringMember(item, "name", kMaxName));
         subject.name = name;
+        if (!names.insert(name).second) { // a reader that looks one up by name must not depend on the order
+            return fail(ErrorCode::malformed, fmt::format("statement: two subjects are named {}", name.substr(0, 80)));
+        }
         const auto& digest = item["digest"];
         if (!digest.is_object() || digest.empty() || digest.size() > 16) {
             return fail(ErrorCode::malformed, fmt::format("subject {}: expected 1 to 16 digests", subject.name));
         }
         for (const auto& [algorithm, value] : digest.items()) {
             if (!value.is_string() || !isLowerHex(value.get<std::string>())) {
-                return fail(ErrorCode::malformed, fmt::format("subject {}: a digest is not lower-case hex", subject.name));
+                return fail(ErrorCode::malformed,
+                            fmt::format("subject {}: a digest is not lower-case hex", subject.name));
             }
             subject.digest[algorithm] = value.get<std::string>();
         }

@@ -26,9 +26,12 @@ struct Statement {
     bool operator==(const Statement&) const = default;
 };
 
-/// Canonical JSON text: sorted members, no white space. `malformed` if the predicate is not a JSON object.
+/// Canonical JSON text: sorted members, no white space. `malformed` if the predicate is not a JSON object, or if the
+/// statement breaks a rule of parseStatement.
 [[nodiscard]] base::Result<std::string> serialiseStatement(const Statement& statement);
-/// Strict: exactly the members of the specification, 1 to 1024 subjects, digests in lower-case hex.
+/// Strict: exactly the members of the specification, at most 16 MiB, 1 to 1024 subjects with different names, 1 to 16
+/// digests each in lower-case hex. The order of members and white space are free, as other tools write them
+/// differently.
 [[nodiscard]] base::Result<Statement> parseStatement(std::string_view json);
 
 } // namespace assay::crypto

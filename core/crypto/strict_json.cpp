@@ -18,21 +18,22 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxValues = 1u << 20; // a tree of them takes some 100 MB at the very most
 
-/// Checks depth and duplicate members on the token stream, before any tree is built.
+/// Checks depth, number of values and duplicate members on the token stream, before any tree is built.
 class Scanner : public nlohmann::json_sax<json> {
 public:
     Error error{ErrorCode::malformed, "malformed JSON", {}, std::nullopt, {}};
 
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(number_integer_t) override { return true; }
-    bool number_unsigned(number_unsigned_t) override { return true; }
-    bool number_float(number_float_t, const string_t&) override { return true; }
-    bool string(string_t&) override { return true; }
-    bool binary(binary_t&) override { return true; }
-    bool start_object(std::size_t) override { return open(true); }
+    bool null() override { return count(); }
+    bool boolean(bool) override { return count(); }
+    bool number_integer(number_integer_t) override { return count(); }
+    bool number_unsigned(number_unsigned_t) override { return count(); }
+    bool number_float(number_float_t, const string_t&) override { return count(); }
+    bool string(string_t&) override { return count(); }
+    bool binary(binary_t&) override { return count(); }
+    bool start_object(std::size_t) override { return open(); }
     bool key(string_t& name) override {
         if (!m_open.back().insert(name).second) {
             error.message = fmt::format("the member \"{}\" occurs twice", name.substr(0, 80));
@@ -41,7 +42,7 @@ public:
         return true;
     }
     bool end_object() override { return close(); }
-    bool start_array(std::size_t) override { return open(false); }
+    bool start_array(std::size_t) override { return open(); }
     bool end_array() override { return close(); }
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
         error.message = "malformed JSON";
@@ -50,19 +51,27 @@ public:
     }
 
 private:
-    bool open(bool) {
+    bool count() {
+        if (++m_values > kMaxValues) {
+            error.message = fmt::format("JSON has more than {} values", kMaxValues);
+            return false;
+        }
+        return true;
+    }
+    bool open() {
         m_open.emplace_back();
         if (m_open.size() > kMaxDepth) {
             error.message = fmt::format("JSON is nested deeper than {}", kMaxDepth);
             return false;
         }
-        return true;
+        return count();
     }
     bool close() {
         m_open.pop_back();
         return true;
     }
-    std::vector<std::set<std::string>> m_open;
+    std::vector<std::set<std::string>> m_open; ///< member names of every open object; empty sets for arrays
+    std::size_t m_values = 0;
 };
 
 } // namespace
@@ -70,6 +79,14 @@ private:
 Result<json> parseStrictJson(std::string_view text, std::uint64_t limit) {
     if (text.size() > limit) {
         return failAt(fmt::format("JSON text of {} bytes, at most {} are accepted here", text.size(), limit), limit);
+    }
+    // The JSON library takes a zero byte for the end of the text and skips a byte order mark: both would let bytes pass
+    // unread.
+    if (const auto at = text.find('\0'); at != std::string_view::npos) {
+        return failAt("malformed JSON: zero byte", at);
+    }
+    if (text.starts_with("\xef\xbb\xbf")) {
+        return failAt("malformed JSON: byte order mark", 0);
     }
     Scanner scanner;
     if (!json::sax_parse(text, &scanner)) {
@@ -80,6 +97,14 @@ Result<json> parseStrictJson(std::string_view text, std::uint64_t limit) {
         return fail(ErrorCode::malformed, "malformed JSON");
     }
     return value;
+}
+
+Result<std::string> dumpStrictJson(const json& value) {
+    try {
+        return value.dump();
+    } catch (const json::exception&) {
+        return fail(ErrorCode::malformed, "a text is not UTF-8, so that JSON cannot hold it");
+    }
 }
 
 Result<void> expectMembers(const json& value, std::initializer_list<std::string_view> names, std::string_view what) {
@@ -106,7 +131,8 @@ Result<std::string> stringMember(const json& object, const std::string& name, st
     }
     auto text = value.get<std::string>();
     if (text.size() > limit) {
-        return fail(ErrorCode::malformed, fmt::format("\"{}\": {} characters, at most {} are accepted", name, text.size(), limit));
+        return fail(ErrorCode::malformed,
+                    fmt::format("\"{}\": {} characters, at most {} are accepted", name, text.size(), limit));
     }
     return text;
 }
