@@ -33,9 +33,11 @@ struct SignedCheckpoint {
 /// The whole note: body, empty line, one Ed25519 signature line under `keyName` (no spaces, no '+').
 [[nodiscard]] base::Result<std::string> signCheckpoint(const Checkpoint& checkpoint, const std::string& keyName,
                                                        const crypto::PrivateKey& key);
-/// Strict parse of a note of at most 64 KiB with 0 to 16 signatures (0: the bare body).
+/// Strict parse of a note of at most 128 KiB with 0 to 16 signatures (0: the bare body). `malformed` with the offset.
+/// Extension lines, which the format allows but advises against, are refused.
 [[nodiscard]] base::Result<SignedCheckpoint> parseCheckpoint(std::string_view note);
-/// valid if a line under `keyName` with the key's hash verifies; notChecked if no line names that key; invalid otherwise.
+/// valid if there are lines under `keyName` with the key's hash and all of them verify; notChecked if no line names
+/// that key; invalid otherwise. Lines of other keys are ignored, as the format demands.
 [[nodiscard]] crypto::SignatureCheck verifyCheckpoint(const SignedCheckpoint& note, const std::string& keyName,
                                                       const crypto::PublicKey& key);
 

@@ -5,7 +5,8 @@
 
 namespace assay::merkle {
 
-ProofCheck verifyInclusion(const Digest& leaf, LeafIndex index, TreeSize size, std::span<const Digest> proof, const Digest& root) {
+ProofCheck verifyInclusion(const Digest& leaf, LeafIndex index, TreeSize size, std::span<const Digest> proof,
+                           const Digest& root) {
     if (index.value >= size.value) {
         return ProofCheck::invalid;
     }
@@ -47,7 +48,8 @@ ProofCheck verifyConsistency(TreeSize oldSize, const Digest& oldRoot, TreeSize n
         node >>= 1;
         last >>= 1;
     }
-    Digest first = oldRoot; // an old tree of a power of two is itself a node of the new one and is left out of the proof
+    Digest first =
+        oldRoot; // an old tree of a power of two is itself a node of the new one and is left out of the proof
     if (!std::has_single_bit(oldSize.value)) {
         if (proof.empty()) {
             return ProofCheck::invalid;

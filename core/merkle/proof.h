@@ -11,11 +11,13 @@ namespace assay::merkle {
 /// A default-made value is never good.
 enum class ProofCheck { notChecked, valid, invalid };
 
-/// Whether `leaf` is the leaf hash at `index` in the tree of `size` leaves with this root.
-[[nodiscard]] ProofCheck verifyInclusion(const Digest& leaf, LeafIndex index, TreeSize size, std::span<const Digest> proof,
-                                         const Digest& root);
+/// Whether `leaf` is the leaf hash at `index` in the tree of `size` leaves with this root. A path looks the same in all
+/// trees in which the leaf sits alike (leaf 0 of 5 to 8 leaves, say), so it does not prove the size: that must come
+/// signed together with the root.
+[[nodiscard]] ProofCheck verifyInclusion(const Digest& leaf, LeafIndex index, TreeSize size,
+                                         std::span<const Digest> proof, const Digest& root);
 /// Whether the tree (newSize, newRoot) extends (oldSize, oldRoot). An old size of 0 proves nothing and is invalid.
-[[nodiscard]] ProofCheck verifyConsistency(TreeSize oldSize, const Digest& oldRoot, TreeSize newSize, const Digest& newRoot,
-                                           std::span<const Digest> proof);
+[[nodiscard]] ProofCheck verifyConsistency(TreeSize oldSize, const Digest& oldRoot, TreeSize newSize,
+                                           const Digest& newRoot, std::span<const Digest> proof);
 
 } // namespace assay::merkle

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/merkle/tree.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
-#include "core/base/assert.h"
 #include "core/crypto/sha256.h"
 
 namespace assay::merkle {
@@ -103,7 +103,8 @@ Digest Tree::subtree(std::uint64_t begin, std::uint64_t end) const {
 
 Result<Digest> Tree::root(TreeSize wanted) const {
     if (wanted > size()) {
-        return fail(ErrorCode::usage, fmt::format("the tree has {} leaves, a root over {} was asked for", size().value, wanted.value));
+        return fail(ErrorCode::usage,
+                    fmt::format("the tree has {} leaves, a root over {} was asked for", size().value, wanted.value));
     }
     return wanted.value == 0 ? emptyRoot() : subtree(0, wanted.value);
 }
@@ -124,14 +125,16 @@ void Tree::path(std::uint64_t index, std::uint64_t begin, std::uint64_t end, std
 
 Result<std::vector<Digest>> Tree::inclusionProof(LeafIndex index, TreeSize wanted) const {
     if (wanted > size() || index.value >= wanted.value) {
-        return fail(ErrorCode::usage, fmt::format("no leaf {} in a tree of {} of {} leaves", index.value, wanted.value, size().value));
+        return fail(ErrorCode::usage,
+                    fmt::format("no leaf {} in a tree of {} of {} leaves", index.value, wanted.value, size().value));
     }
     std::vector<Digest> proof;
     path(index.value, 0, wanted.value, proof);
     return proof;
 }
 
-void Tree::consistency(std::uint64_t oldSize, std::uint64_t begin, std::uint64_t end, bool whole, std::vector<Digest>& proof) const {
+void Tree::consistency(std::uint64_t oldSize, std::uint64_t begin, std::uint64_t end, bool whole,
+                       std::vector<Digest>& proof) const {
     if (oldSize == end) {
         if (!whole) {
             proof.push_back(subtree(begin, end));
@@ -150,8 +153,8 @@ void Tree::consistency(std::uint64_t oldSize, std::uint64_t begin, std::uint64_t
 
 Result<std::vector<Digest>> Tree::consistencyProof(TreeSize oldSize, TreeSize newSize) const {
     if (oldSize.value == 0 || oldSize > newSize || newSize > size()) {
-        return fail(ErrorCode::usage, fmt::format("no consistency proof from {} to {} leaves in a tree of {}", oldSize.value,
-                                                  newSize.value, size().value));
+        return fail(ErrorCode::usage, fmt::format("no consistency proof from {} to {} leaves in a tree of {}",
+                                                  oldSize.value, newSize.value, size().value));
     }
     std::vector<Digest> proof;
     consistency(oldSize.value, 0, newSize.value, true, proof);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/digest.h"
@@ -22,6 +25,7 @@ inline base::Digest node(const base::Digest& a, const base::Digest& b) {
     bytes.insert(bytes.end(), b.bytes.begin(), b.bytes.end());
     return hashOf(1, bytes);
 }
+/// The largest power of two smaller than n.
 inline std::size_t split(std::size_t n) {
     std::size_t k = 1;
     while (2 * k < n) {
@@ -29,36 +33,73 @@ inline std::size_t split(std::size_t n) {
     }
     return k;
 }
-/// MTH over leaf hashes.
-inline base::Digest root(std::span<const base::Digest> d) {
-    if (d.empty()) {
-        return crypto::sha256({});
+
+/// The definitions over one list of leaf hashes D; a range is D[begin:end]. Hashes of ranges are remembered, nothing
+/// else is clever.
+class Tree {
+public:
+    explicit Tree(std::vector<base::Digest> leaves) : m_leaves(std::move(leaves)) {}
+
+    /// MTH(D[begin:end])
+    base::Digest root(std::size_t begin, std::size_t end) {
+        if (begin == end) {
+            return crypto::sha256({});
+        }
+        if (end - begin == 1) {
+            return m_leaves[begin];
+        }
+        const auto known = m_roots.find({begin, end});
+        if (known != m_roots.end()) {
+            return known->second;
+        }
+        const auto k = split(end - begin);
+        const auto hash = node(root(begin, begin + k), root(begin + k, end));
+        m_roots.emplace(std::pair(begin, end), hash);
+        return hash;
     }
-    if (d.size() == 1) {
-        return d[0];
+    /// PATH(m, D[begin:end]), m counted from begin
+    std::vector<base::Digest> path(std::size_t m, std::size_t begin, std::size_t end) {
+        if (end - begin == 1) {
+            return {};
+        }
+        const auto k = split(end - begin);
+        auto proof = m < k ? path(m, begin, begin + k) : path(m - k, begin + k, end);
+        proof.push_back(m < k ? root(begin + k, end) : root(begin, begin + k));
+        return proof;
     }
-    const auto k = split(d.size());
-    return node(root(d.first(k)), root(d.subspan(k)));
-}
-/// PATH(m, D_n)
-inline std::vector<base::Digest> path(std::size_t m, std::span<const base::Digest> d) {
-    if (d.size() == 1) {
+    /// SUBPROOF(m, D[begin:end], complete), m counted from begin
+    std::vector<base::Digest> subproof(std::size_t m, std::size_t begin, std::size_t end, bool complete) {
+        if (m == end - begin) {
+            return complete ? std::vector<base::Digest>{} : std::vector<base::Digest>{root(begin, end)};
+        }
+        const auto k = split(end - begin);
+        auto proof = m <= k ? subproof(m, begin, begin + k, complete) : subproof(m - k, begin + k, end, false);
+        proof.push_back(m <= k ? root(begin + k, end) : root(begin, begin + k));
+        return proof;
+    }
+
+private:
+    std::vector<base::Digest> m_leaves;
+    std::map<std::pair<std::size_t, std::size_t>, base::Digest> m_roots;
+};
+
+/// On which side each hash of PATH(m, D[n]) stands ('L' left, 'R' right), from the leaf upwards. Trees in which a leaf
+/// has the same shape cannot be told apart by its path.
+inline std::string pathShape(std::size_t m, std::size_t n) {
+    if (n == 1) {
         return {};
     }
-    const auto k = split(d.size());
-    auto proof = m < k ? path(m, d.first(k)) : path(m - k, d.subspan(k));
-    proof.push_back(m < k ? root(d.subspan(k)) : root(d.first(k)));
-    return proof;
+    const auto k = split(n);
+    return m < k ? pathShape(m, k) + "R" : pathShape(m - k, n - k) + "L";
 }
-/// SUBPROOF(m, D_n, b)
-inline std::vector<base::Digest> subproof(std::size_t m, std::span<const base::Digest> d, bool complete) {
-    if (m == d.size()) {
-        return complete ? std::vector<base::Digest>{} : std::vector<base::Digest>{root(d)};
+/// The same for SUBPROOF(m, D[n], complete); starts with 'o' where the old root itself is the first hash, else with
+/// 'h'.
+inline std::string subproofShape(std::size_t m, std::size_t n, bool complete) {
+    if (m == n) {
+        return complete ? "o" : "h";
     }
-    const auto k = split(d.size());
-    auto proof = m <= k ? subproof(m, d.first(k), complete) : subproof(m - k, d.subspan(k), false);
-    proof.push_back(m <= k ? root(d.subspan(k)) : root(d.first(k)));
-    return proof;
+    const auto k = split(n);
+    return m <= k ? subproofShape(m, k, complete) + "R" : subproofShape(m - k, n - k, false) + "L";
 }
 
 } // namespace assay::textbook
