@@ -57,7 +57,8 @@ std::string ReplayOptions::toString() const {
     return text;
 }
 
-store::WorkKey workKey(std::string_view rootHex, std::string_view orderDigestHex, std::string_view kernel, const ReplayOptions& options) {
+store::WorkKey workKey(std::string_view rootHex, std::string_view orderDigestHex, std::string_view kernel,
+                       const ReplayOptions& options) {
     return {std::string(rootHex), std::string(orderDigestHex), std::string(kernel), options.toString()};
 }
 
@@ -66,7 +67,8 @@ base::Result<AuditRecorder> AuditRecorder::begin(store::AuditStore& store, const
     return AuditRecorder(store, id);
 }
 
-base::Result<std::optional<store::ResumableAudit>> AuditRecorder::findResumable(const store::AuditStore& store, const store::WorkKey& work) {
+base::Result<std::optional<store::ResumableAudit>> AuditRecorder::findResumable(const store::AuditStore& store,
+                                                                                const store::WorkKey& work) {
     return store.findResumable(work);
 }
 
@@ -100,7 +102,12 @@ base::Result<void> AuditRecorder::accept(const EngineEvent& event) {
     if (const auto* correction = std::get_if<CorrectionEvent>(&event)) {
         auto& rows = m_pending[correction->step].corrections;
         if (rows.size() < kCorrectionsPerStep) {
-            rows.push_back({{correction->step, 0}, correction->site, correction->name, correction->element, correction->ownBits, correction->takenBits});
+            rows.push_back({{correction->step, 0},
+                            correction->site,
+                            correction->name,
+                            correction->element,
+                            correction->ownBits,
+                            correction->takenBits});
         }
         return checkPending();
     }
@@ -135,7 +142,8 @@ base::Result<void> AuditRecorder::accept(const EngineEvent& event) {
 base::Result<void> AuditRecorder::checkPending() const {
     constexpr std::size_t kMaxPendingSteps = 1024;
     if (m_pending.size() > kMaxPendingSteps) {
-        return base::fail(base::ErrorCode::malformed, "the engine reports on more than a thousand steps without finishing one");
+        return base::fail(base::ErrorCode::malformed,
+                          "the engine reports on more than a thousand steps without finishing one");
     }
     return {};
 }
@@ -189,7 +197,8 @@ Finding fromRow(const store::FindingRow& row) {
 }
 
 store::CheckRow toRow(const CheckResult& check) {
-    return {std::string(checkName(check.check)), std::string(checkStateName(check.state)), check.detail, nameOf<Part>(check.part, partName), check.step};
+    return {std::string(checkName(check.check)), std::string(checkStateName(check.state)), check.detail,
+            nameOf<Part>(check.part, partName), check.step};
 }
 
 } // namespace assay::audit

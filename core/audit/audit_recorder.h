@@ -35,26 +35,30 @@ public:
     /// A new audit.
     [[nodiscard]] static base::Result<AuditRecorder> begin(store::AuditStore& store, const store::NewAudit& audit);
     /// The newest interrupted audit of exactly this work; none = begin anew.
-    [[nodiscard]] static base::Result<std::optional<store::ResumableAudit>> findResumable(const store::AuditStore& store,
-                                                                                         const store::WorkKey& work);
-    /// Continues it: verified steps stay, mismatched ones and findings are forgotten and replayed anew. `usage` if its owner lives.
+    [[nodiscard]] static base::Result<std::optional<store::ResumableAudit>>
+    findResumable(const store::AuditStore& store, const store::WorkKey& work);
+    /// Continues it: verified steps stay, mismatched ones and findings are forgotten and replayed anew. `usage` if its
+    /// owner lives.
     [[nodiscard]] static base::Result<AuditRecorder> resume(store::AuditStore& store, store::AuditId id);
 
     AuditRecorder(AuditRecorder&&) noexcept = default;
     AuditRecorder& operator=(AuditRecorder&&) noexcept = default;
 
-    /// Parses and stores one output line of the engine. `malformed` if it is not an event (the caller decides whether to go on).
+    /// Parses and stores one output line of the engine. `malformed` if it is not an event (the caller decides whether
+    /// to go on).
     [[nodiscard]] base::Result<EngineEvent> acceptLine(std::string_view line);
     [[nodiscard]] base::Result<void> accept(const EngineEvent& event);
 
-    /// The engine has ended. With a verdict event seen, the audit is finished. Otherwise it is left interrupted with `why` (cancelled,
-    /// killed by signal 9, error text) and can be resumed.
+    /// The engine has ended. With a verdict event seen, the audit is finished. Otherwise it is left interrupted with
+    /// `why` (cancelled, killed by signal 9, error text) and can be resumed.
     [[nodiscard]] base::Result<void> end(std::string_view why);
     [[nodiscard]] base::Result<void> setPaused(bool paused);
 
     [[nodiscard]] store::AuditId id() const { return m_id; }
-    [[nodiscard]] const std::optional<VerifyReport>& report() const { return m_report; } ///< once the verdict event came
-    [[nodiscard]] const std::optional<base::Error>& error() const { return m_error; }    ///< last error event
+    [[nodiscard]] const std::optional<VerifyReport>& report() const {
+        return m_report;
+    }                                                                                 ///< once the verdict event came
+    [[nodiscard]] const std::optional<base::Error>& error() const { return m_error; } ///< last error event
 
 private:
     AuditRecorder(store::AuditStore& store, store::AuditId id) : m_store(&store), m_id(id) {}
@@ -68,7 +72,8 @@ private:
 };
 
 [[nodiscard]] store::FindingRow toRow(const Finding& finding);
-[[nodiscard]] Finding fromRow(const store::FindingRow& row); ///< unknown names become empty fields, an unknown severity `info`
+[[nodiscard]] Finding
+fromRow(const store::FindingRow& row); ///< unknown names become empty fields, an unknown severity `info`
 [[nodiscard]] store::CheckRow toRow(const CheckResult& check);
 
 } // namespace assay::audit

@@ -13,7 +13,8 @@ using detail::Outcome;
 namespace {
 
 /// Step of "logs/000012.rlog" and the like; only names exactly as they are written count.
-std::optional<std::uint64_t> stepOf(std::string_view name, std::string_view folder, std::string (*nameOf)(std::uint64_t)) {
+std::optional<std::uint64_t> stepOf(std::string_view name, std::string_view folder,
+                                    std::string (*nameOf)(std::uint64_t)) {
     if (name.substr(0, folder.size()) != folder) {
         return std::nullopt;
     }
@@ -41,7 +42,8 @@ FilePart partOfFile(std::string_view name, std::uint64_t lastStep) {
     return {Part::chain, std::nullopt, std::nullopt};
 }
 
-base::Result<CheckOutcome> checkFiles(const format::Submission& submission, const base::ProgressFn& progress, std::stop_token stop) {
+base::Result<CheckOutcome> checkFiles(const format::Submission& submission, const base::ProgressFn& progress,
+                                      std::stop_token stop) {
     Outcome outcome(Check::files);
     ASSAY_TRY(differences, submission.verifyFiles(progress, stop));
     for (const auto& difference : differences) {
@@ -61,7 +63,9 @@ CheckOutcome checkOrder(const format::Submission& submission, const AuditorInput
         FirstDivergence where;
         where.computed = difference.a;
         where.claimed = difference.b;
-        outcome.fail(Part::order, where, fmt::format("{}: the client ordered {}, the submission says {}", difference.field, difference.a, difference.b));
+        outcome.fail(Part::order, where,
+                     fmt::format("{}: the client ordered {}, the submission says {}", difference.field, difference.a,
+                                 difference.b));
     }
     if (!outcome.failed() && format::orderDigest(order) != submission.orderDigest()) {
         outcome.fail(Part::order, {}, "the submission's order.json has another digest than the client's order");
@@ -78,8 +82,9 @@ CheckOutcome checkOrder(const format::Submission& submission, const AuditorInput
     return outcome.finish(fmt::format("equal to the client's order {}", submission.orderDigest().shortHex()));
 }
 
-base::Result<DataOutcome> checkData(const format::Submission& submission, const AuditorInputs& inputs, const base::fs::path& dataFolder,
-                                    const base::ProgressFn& progress, std::stop_token stop) {
+base::Result<DataOutcome> checkData(const format::Submission& submission, const AuditorInputs& inputs,
+                                    const base::fs::path& dataFolder, const base::ProgressFn& progress,
+                                    std::stop_token stop) {
     Outcome outcome(Check::data);
     auto opened = format::Dataset::open(inputs.order(submission).data, dataFolder, progress, stop);
     if (!opened) {
@@ -89,7 +94,8 @@ base::Result<DataOutcome> checkData(const format::Submission& submission, const 
         outcome.fail(Part::data, {}, opened.error().toString());
         return DataOutcome{outcome.finish({}), std::nullopt};
     }
-    const auto detail = fmt::format("{} files and {} samples are those of the order", opened->spec().files.size(), opened->size());
+    const auto detail =
+        fmt::format("{} files and {} samples are those of the order", opened->spec().files.size(), opened->size());
     return DataOutcome{outcome.finish(detail), std::move(*opened)};
 }
 

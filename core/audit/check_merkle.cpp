@@ -32,7 +32,8 @@ FirstDivergence at(std::uint64_t step, const base::Digest& claimed, const base::
 /// Checks the leaves one after the other. What it needs of the leaf before is kept.
 class LeafChecker {
 public:
-    LeafChecker(Outcome& outcome, const format::Submission& submission, const format::Order& order, const format::Safetensors* state)
+    LeafChecker(Outcome& outcome, const format::Submission& submission, const format::Order& order,
+                const format::Safetensors* state)
         : m_outcome(outcome), m_submission(submission), m_order(order), m_state(state) {}
 
     base::Result<void> check(std::uint64_t step) {
@@ -41,7 +42,8 @@ public:
         const auto listed = m_submission.leafHash(step);
         const auto own = format::leafHash(base::ByteView(bytes));
         if (listed != own) {
-            m_outcome.fail(Part::chain, at(step, listed, own), fmt::format("step {}: the leaf in leaves.bin is not the hash of the step's record", step));
+            m_outcome.fail(Part::chain, at(step, listed, own),
+                           fmt::format("step {}: the leaf in leaves.bin is not the hash of the step's record", step));
         }
         checkChain(step, record.leaf);
         checkDue(step, record.leaf);
@@ -54,22 +56,28 @@ public:
 private:
     void checkChain(std::uint64_t step, const format::LeafData& leaf) {
         if (leaf.step != step) {
-            m_outcome.fail(Part::chain, at(step), fmt::format("the record at place {} says that it is step {}", step, leaf.step));
+            m_outcome.fail(Part::chain, at(step),
+                           fmt::format("the record at place {} says that it is step {}", step, leaf.step));
         }
         if (leaf.order != m_submission.orderDigest()) {
-            m_outcome.fail(Part::chain, at(step, leaf.order, m_submission.orderDigest()), fmt::format("step {} belongs to another order", step));
+            m_outcome.fail(Part::chain, at(step, leaf.order, m_submission.orderDigest()),
+                           fmt::format("step {} belongs to another order", step));
         }
         if (leaf.previous != m_previous) {
-            m_outcome.fail(Part::chain, at(step, leaf.previous, m_previous), fmt::format("step {} does not continue the step before it", step));
+            m_outcome.fail(Part::chain, at(step, leaf.previous, m_previous),
+                           fmt::format("step {} does not continue the step before it", step));
         }
         const bool isLast = step + 1 == m_submission.leaves();
         if (leaf.diverged && (!isLast || step == 0)) {
-            m_outcome.fail(Part::chain, at(step), fmt::format("step {} says that the run broke down, but it went on", step));
+            m_outcome.fail(Part::chain, at(step),
+                           fmt::format("step {} says that the run broke down, but it went on", step));
         }
         if (isLast && leaf.diverged != m_submission.commitment().diverged) {
-            m_outcome.fail(Part::chain, at(step), "commitment.json and the last step disagree about whether the run broke down");
+            m_outcome.fail(Part::chain, at(step),
+                           "commitment.json and the last step disagree about whether the run broke down");
         }
-        if (step == 0 && (leaf.batch != format::batchDigest({}, {}) || leaf.logRoot != format::logRoot({}) || leaf.learningRateBits != 0 || leaf.lossBits != 0)) {
+        if (step == 0 && (leaf.batch != format::batchDigest({}, {}) || leaf.logRoot != format::logRoot({}) ||
+                          leaf.learningRateBits != 0 || leaf.lossBits != 0)) {
             m_outcome.fail(Part::chain, at(step), "the leaf of the initial state holds values of a training step");
         }
     }
@@ -77,11 +85,14 @@ private:
     void checkDue(std::uint64_t step, const format::LeafData& leaf) {
         const bool rootDue = !leaf.diverged && format::stateRootDue(m_order, step);
         if (leaf.stateRoot.has_value() != rootDue) {
-            m_outcome.fail(Part::stateRoot, at(step), fmt::format("step {} {} a state root", step, rootDue ? "lacks" : "must not have"));
+            m_outcome.fail(Part::stateRoot, at(step),
+                           fmt::format("step {} {} a state root", step, rootDue ? "lacks" : "must not have"));
         }
         const bool evaluationDue = !leaf.diverged && format::evaluationDue(m_order, step);
         if (leaf.evaluationBits.has_value() != evaluationDue) {
-            m_outcome.fail(Part::evaluation, at(step), fmt::format("step {} {} an evaluation value", step, evaluationDue ? "lacks" : "must not have"));
+            m_outcome.fail(
+                Part::evaluation, at(step),
+                fmt::format("step {} {} an evaluation value", step, evaluationDue ? "lacks" : "must not have"));
         }
     }
 
@@ -103,15 +114,18 @@ private:
         if (file->size != record.logBytes || file->sha256 != record.logSha256) {
             where.claimed = record.logSha256.toHex();
             where.computed = file->sha256.toHex();
-            m_outcome.fail(Part::logRoot, where,
-                           fmt::format("the rounding log of step {} ({} bytes) is not the one that the step recorded ({} bytes)", step, file->size, record.logBytes));
+            m_outcome.fail(
+                Part::logRoot, where,
+                fmt::format("the rounding log of step {} ({} bytes) is not the one that the step recorded ({} bytes)",
+                            step, file->size, record.logBytes));
         }
     }
 
     void checkTensorRoots(std::uint64_t step, const format::StepRecord& record) {
         if (!record.leaf.stateRoot) {
             if (!record.tensorRoots.empty()) {
-                m_outcome.fail(Part::stateRoot, at(step), fmt::format("step {} lists tensors without a state root", step));
+                m_outcome.fail(Part::stateRoot, at(step),
+                               fmt::format("step {} lists tensors without a state root", step));
             }
             return;
         }
@@ -121,12 +135,14 @@ private:
         const auto& tensors = m_state->tensors();
         if (record.tensorRoots.size() != tensors.size()) {
             m_outcome.fail(Part::stateRoot, at(step),
-                           fmt::format("step {} lists {} tensors, the checkpoint holds {}", step, record.tensorRoots.size(), tensors.size()));
+                           fmt::format("step {} lists {} tensors, the checkpoint holds {}", step,
+                                       record.tensorRoots.size(), tensors.size()));
             return;
         }
         const auto root = format::stateRootFrom(tensors, record.tensorRoots);
         if (root != *record.leaf.stateRoot) {
-            m_outcome.fail(Part::stateRoot, at(step, *record.leaf.stateRoot, root), fmt::format("the tensors listed for step {} do not give its state root", step));
+            m_outcome.fail(Part::stateRoot, at(step, *record.leaf.stateRoot, root),
+                           fmt::format("the tensors listed for step {} do not give its state root", step));
         }
     }
 
@@ -144,7 +160,9 @@ void checkCommitment(Outcome& outcome, const format::Submission& submission, con
         outcome.fail(Part::chain, {}, "commitment.json belongs to another order");
     }
     if (commitment.leaves != leaves) {
-        outcome.fail(Part::chain, {}, fmt::format("commitment.json speaks of {} leaves, leaves.bin holds {}", commitment.leaves, leaves));
+        outcome.fail(
+            Part::chain, {},
+            fmt::format("commitment.json speaks of {} leaves, leaves.bin holds {}", commitment.leaves, leaves));
     }
     std::vector<base::Digest> hashes(leaves);
     for (std::uint64_t i = 0; i < leaves; ++i) {
@@ -164,16 +182,18 @@ void checkCommitment(Outcome& outcome, const format::Submission& submission, con
     }
     const auto steps = leaves - 1;
     if (steps < order.loop.steps && !commitment.diverged) {
-        outcome.fail(Part::chain, at(steps + 1), fmt::format("the order demands {} steps, the submission ends after {}", order.loop.steps, steps));
+        outcome.fail(Part::chain, at(steps + 1),
+                     fmt::format("the order demands {} steps, the submission ends after {}", order.loop.steps, steps));
     } else if (steps > order.loop.steps) {
-        outcome.fail(Part::chain, at(order.loop.steps + 1), fmt::format("the order demands {} steps, the submission has {}", order.loop.steps, steps));
+        outcome.fail(Part::chain, at(order.loop.steps + 1),
+                     fmt::format("the order demands {} steps, the submission has {}", order.loop.steps, steps));
     }
 }
 
 } // namespace
 
-base::Result<CheckOutcome> checkMerkle(const format::Submission& submission, const AuditorInputs& inputs, const base::ProgressFn& progress,
-                                       std::stop_token stop) {
+base::Result<CheckOutcome> checkMerkle(const format::Submission& submission, const AuditorInputs& inputs,
+                                       const base::ProgressFn& progress, std::stop_token stop) {
     Outcome outcome(Check::merkle);
     const auto& order = inputs.order(submission);
     const auto leaves = submission.leaves();
@@ -182,7 +202,8 @@ base::Result<CheckOutcome> checkMerkle(const format::Submission& submission, con
         return outcome.finish({});
     }
     checkCommitment(outcome, submission, order);
-    // Names and shapes of the state come from the last checkpoint: init.safetensors need not hold what the optimizer adds.
+    // Names and shapes of the state come from the last checkpoint: init.safetensors need not hold what the optimizer
+    // adds.
     std::optional<format::Safetensors> state;
     if (!submission.checkpoints().empty()) {
         ASSAY_TRY(last, submission.checkpoint(submission.checkpoints().back()));
@@ -198,7 +219,8 @@ base::Result<CheckOutcome> checkMerkle(const format::Submission& submission, con
             progress({"merkle", step + 1, leaves, "leaves"});
         }
     }
-    return outcome.finish(fmt::format("{} leaves form an unbroken chain with root {}", leaves, submission.commitment().root.shortHex()));
+    return outcome.finish(
+        fmt::format("{} leaves form an unbroken chain with root {}", leaves, submission.commitment().root.shortHex()));
 }
 
 } // namespace assay::audit

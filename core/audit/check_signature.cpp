@@ -44,15 +44,20 @@ void compareSubjects(Outcome& outcome, const format::Submission& submission, con
     compare(outcome, "root", statement.root, submission.commitment().root);
     compare(outcome, "manifest", statement.manifest, submission.manifestDigest());
     compare(outcome, "order", statement.order, submission.orderDigest());
-    const auto name = submission.checkpoints().empty() ? std::string(format::kInitName) : format::checkpointName(submission.checkpoints().back());
+    const auto name = submission.checkpoints().empty() ? std::string(format::kInitName)
+                                                       : format::checkpointName(submission.checkpoints().back());
     const auto* file = submission.manifest().find(name);
     if (statement.finalCheckpointName != name || file == nullptr) {
-        outcome.fail(Part::signature, {}, fmt::format("the signed statement names {} as final checkpoint, the submission has {}", statement.finalCheckpointName, name));
+        outcome.fail(Part::signature, {},
+                     fmt::format("the signed statement names {} as final checkpoint, the submission has {}",
+                                 statement.finalCheckpointName, name));
     } else {
         compare(outcome, "final checkpoint file", statement.finalCheckpoint, file->sha256);
     }
     if (statement.leaves != submission.leaves()) {
-        outcome.fail(Part::signature, {}, fmt::format("the signed statement is about {} leaves, the submission has {}", statement.leaves, submission.leaves()));
+        outcome.fail(Part::signature, {},
+                     fmt::format("the signed statement is about {} leaves, the submission has {}", statement.leaves,
+                                 submission.leaves()));
     }
 }
 
@@ -78,8 +83,9 @@ base::Result<CheckOutcome> checkSignature(const format::Submission& submission, 
     // An attestation that cannot be read proves nothing, whoever may have signed it.
     const auto parsed = crypto::parseEnvelope(submission.envelopeText());
     if (!parsed || !submission.attestationProblem().empty()) {
-        outcome.fail(Part::signature, {}, fmt::format("{}: {}", format::kAttestationName,
-                                                      parsed ? submission.attestationProblem() : parsed.error().toString()));
+        outcome.fail(Part::signature, {},
+                     fmt::format("{}: {}", format::kAttestationName,
+                                 parsed ? submission.attestationProblem() : parsed.error().toString()));
         return outcome.finish({});
     }
     const auto& envelope = *parsed;
@@ -98,11 +104,14 @@ base::Result<CheckOutcome> checkSignature(const format::Submission& submission, 
         return crypto::verifyEnvelope(envelope, key) == crypto::SignatureCheck::valid;
     });
     if (signer == keys.end()) {
-        outcome.fail(Part::signature, {}, "no signature verifies with the trainer's key: something was changed after signing, or somebody else signed");
+        outcome.fail(Part::signature, {},
+                     "no signature verifies with the trainer's key: something was changed after signing, or somebody "
+                     "else signed");
         return outcome.finish({});
     }
     if (inputs.clientOrder && !inputs.clientOrder->trainerKeys.empty() &&
-        std::find(inputs.clientOrder->trainerKeys.begin(), inputs.clientOrder->trainerKeys.end(), signer->toHex()) == inputs.clientOrder->trainerKeys.end()) {
+        std::find(inputs.clientOrder->trainerKeys.begin(), inputs.clientOrder->trainerKeys.end(), signer->toHex()) ==
+            inputs.clientOrder->trainerKeys.end()) {
         outcome.warn("the key given for the trainer is not one that the order names");
     }
     return outcome.finish(fmt::format("signed by key {}", signer->keyId().substr(0, 16)));

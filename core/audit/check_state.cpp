@@ -15,17 +15,21 @@ namespace {
 
 using detail::Outcome;
 
-unsigned hashingThreads() { return std::max(1U, std::thread::hardware_concurrency()); }
+unsigned hashingThreads() {
+    return std::max(1U, std::thread::hardware_concurrency());
+}
 
 /// Compares a checkpoint's tensors with what the leaf of its step commits to.
-base::Result<void> compareCheckpoint(Outcome& outcome, const format::Submission& submission, std::uint64_t step, Part part) {
+base::Result<void> compareCheckpoint(Outcome& outcome, const format::Submission& submission, std::uint64_t step,
+                                     Part part) {
     ASSAY_TRY(state, submission.checkpoint(step));
     ASSAY_TRY(record, submission.step(step));
     FirstDivergence where;
     where.source = Source::checkpoint;
     where.step = step;
     if (!record.leaf.stateRoot) {
-        outcome.fail(part, where, fmt::format("step {} has a checkpoint file but no state root to compare it with", step));
+        outcome.fail(part, where,
+                     fmt::format("step {} has a checkpoint file but no state root to compare it with", step));
         return {};
     }
     const auto own = format::commitState(state.tensors(), hashingThreads());
@@ -35,7 +39,8 @@ base::Result<void> compareCheckpoint(Outcome& outcome, const format::Submission&
     // Without a tensor to name, the roots themselves are what differs.
     where.claimed = record.leaf.stateRoot->toHex();
     where.computed = own.root.toHex();
-    std::string text = fmt::format("{} does not hold the state that step {} committed to", format::checkpointName(step), step);
+    std::string text =
+        fmt::format("{} does not hold the state that step {} committed to", format::checkpointName(step), step);
     if (record.tensorRoots.size() == own.tensorRoots.size()) {
         for (std::size_t i = 0; i < own.tensorRoots.size(); ++i) {
             if (own.tensorRoots[i] != record.tensorRoots[i]) {
@@ -66,7 +71,8 @@ base::Result<CheckOutcome> checkInitialState(const format::Submission& submissio
         outcome.fail(Part::initialState, where, "init.safetensors is not the initial state of the order");
     }
 
-    // Leaf 0 commits to the whole state. What the optimizer adds to it starts at zero; its names and shapes are in the checkpoints.
+    // Leaf 0 commits to the whole state. What the optimizer adds to it starts at zero; its names and shapes are in the
+    // checkpoints.
     std::vector<format::TensorView> tensors = initial.tensors();
     std::optional<format::Safetensors> last;
     base::ByteVector zeros;
@@ -80,7 +86,8 @@ base::Result<CheckOutcome> checkInitialState(const format::Submission& submissio
         zeros.assign(longest, 0);
         for (const auto& tensor : last->tensors()) {
             if (initial.find(tensor.name) == nullptr) {
-                tensors.push_back({tensor.name, tensor.dtype, tensor.shape, base::ByteView(zeros).first(tensor.bytes.size())});
+                tensors.push_back(
+                    {tensor.name, tensor.dtype, tensor.shape, base::ByteView(zeros).first(tensor.bytes.size())});
             }
         }
     }
@@ -89,7 +96,8 @@ base::Result<CheckOutcome> checkInitialState(const format::Submission& submissio
         outcome.fail(Part::initialState, where, "leaf 0 does not commit to an initial state");
         return outcome.finish({});
     }
-    // A run that broke down before its first checkpoint shows no optimizer state; its leaf 0 is compared by the replay instead.
+    // A run that broke down before its first checkpoint shows no optimizer state; its leaf 0 is compared by the replay
+    // instead.
     const bool stateKnown = last.has_value() || record.tensorRoots.size() == tensors.size();
     if (stateKnown) {
         const auto own = format::commitState(tensors, hashingThreads());
@@ -99,12 +107,15 @@ base::Result<CheckOutcome> checkInitialState(const format::Submission& submissio
             outcome.fail(Part::initialState, where, "leaf 0 does not commit to the state in init.safetensors");
         }
     } else {
-        outcome.warn("leaf 0 was left to the replay: the submission has no checkpoint that shows the optimizer's state");
+        outcome.warn(
+            "leaf 0 was left to the replay: the submission has no checkpoint that shows the optimizer's state");
     }
-    return outcome.finish(fmt::format("{} tensors, digest of the order{}", initial.tensors().size(), stateKnown ? ", committed by leaf 0" : ""));
+    return outcome.finish(fmt::format("{} tensors, digest of the order{}", initial.tensors().size(),
+                                      stateKnown ? ", committed by leaf 0" : ""));
 }
 
-base::Result<CheckOutcome> checkFinalCheckpoint(const format::Submission& submission, const base::ProgressFn& progress, std::stop_token stop) {
+base::Result<CheckOutcome> checkFinalCheckpoint(const format::Submission& submission, const base::ProgressFn& progress,
+                                                std::stop_token stop) {
     Outcome outcome(Check::finalCheckpoint);
     const auto& checkpoints = submission.checkpoints();
     const auto last = submission.steps();
@@ -113,7 +124,8 @@ base::Result<CheckOutcome> checkFinalCheckpoint(const format::Submission& submis
         FirstDivergence where;
         where.source = Source::checkpoint;
         where.step = last;
-        outcome.fail(Part::finalFile, where, fmt::format("the checkpoint file of the last step ({}) is missing", format::checkpointName(last)));
+        outcome.fail(Part::finalFile, where,
+                     fmt::format("the checkpoint file of the last step ({}) is missing", format::checkpointName(last)));
     }
     for (std::size_t i = 0; i < checkpoints.size(); ++i) {
         if (stop.stop_requested()) {
@@ -123,16 +135,20 @@ base::Result<CheckOutcome> checkFinalCheckpoint(const format::Submission& submis
             FirstDivergence where;
             where.source = Source::checkpoint;
             where.step = checkpoints[i];
-            outcome.fail(Part::finalFile, where, fmt::format("there is a checkpoint of step {}, but the last step is {}", checkpoints[i], last));
+            outcome.fail(
+                Part::finalFile, where,
+                fmt::format("there is a checkpoint of step {}, but the last step is {}", checkpoints[i], last));
             continue;
         }
-        ASSAY_CHECK(compareCheckpoint(outcome, submission, checkpoints[i], checkpoints[i] == last ? Part::finalFile : Part::stateRoot));
+        ASSAY_CHECK(compareCheckpoint(outcome, submission, checkpoints[i],
+                                      checkpoints[i] == last ? Part::finalFile : Part::stateRoot));
         if (progress) {
             progress({"checkpoints", i + 1, checkpoints.size(), "files"});
         }
     }
-    return outcome.finish(checkpoints.empty() ? std::string("the run broke down before its first checkpoint")
-                                              : fmt::format("{} checkpoint files hold the committed states", checkpoints.size()));
+    return outcome.finish(checkpoints.empty()
+                              ? std::string("the run broke down before its first checkpoint")
+                              : fmt::format("{} checkpoint files hold the committed states", checkpoints.size()));
 }
 
 } // namespace assay::audit

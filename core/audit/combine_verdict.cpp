@@ -27,7 +27,8 @@ public:
     [[nodiscard]] CheckState state(Check check) const { return slot(check).state; }
     [[nodiscard]] const std::string& detail(Check check) const { return slot(check).detail; }
     [[nodiscard]] bool nothingDone() const {
-        return std::all_of(m_slots.begin(), m_slots.end(), [](const Slot& slot) { return slot.state == CheckState::notChecked; });
+        return std::all_of(m_slots.begin(), m_slots.end(),
+                           [](const Slot& slot) { return slot.state == CheckState::notChecked; });
     }
 
 private:
@@ -36,14 +37,16 @@ private:
         bool seen = false;
         std::string detail;
     };
-    static int badness(CheckState state) { return state == CheckState::failed ? 2 : state == CheckState::notChecked ? 1 : 0; }
+    static int badness(CheckState state) {
+        return state == CheckState::failed ? 2 : state == CheckState::notChecked ? 1 : 0;
+    }
     [[nodiscard]] const Slot& slot(Check check) const { return m_slots.at(static_cast<std::size_t>(check)); }
     std::array<Slot, kCheckCount> m_slots;
 };
 
 /// The checks that need no replay and whose failure speaks against the submission.
-constexpr std::array kAccusing{Check::signature,    Check::order, Check::files, Check::merkle,
-                               Check::initialState, Check::finalCheckpoint};
+constexpr std::array kAccusing{Check::signature, Check::order,        Check::files,
+                               Check::merkle,    Check::initialState, Check::finalCheckpoint};
 /// What must have passed before anything is accepted; signature and order have rules of their own.
 constexpr std::array kRequired{Check::files, Check::merkle, Check::initialState, Check::data, Check::finalCheckpoint};
 
@@ -54,9 +57,13 @@ std::string capitalised(std::string text) {
     return text;
 }
 
-std::string steps(std::uint64_t count) { return count == 1 ? "1 step" : fmt::format("{} steps", count); }
+std::string steps(std::uint64_t count) {
+    return count == 1 ? "1 step" : fmt::format("{} steps", count);
+}
 
-std::uint64_t lengthOf(const StepRange& range) { return range.last - range.first + 1; }
+std::uint64_t lengthOf(const StepRange& range) {
+    return range.last - range.first + 1;
+}
 
 /// Why a replay that calls itself passed did not do what it says; empty if it did.
 std::string doubtAbout(const ReplayOutcome& replay) {
@@ -110,12 +117,13 @@ struct Candidate {
 };
 
 std::optional<Candidate> firstOf(const std::vector<Candidate>& candidates) {
-    const auto first = std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-        if (comesBefore(a.where, b.where) || comesBefore(b.where, a.where)) {
-            return comesBefore(a.where, b.where);
-        }
-        return knowledge(a.where) > knowledge(b.where);
-    });
+    const auto first =
+        std::min_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+            if (comesBefore(a.where, b.where) || comesBefore(b.where, a.where)) {
+                return comesBefore(a.where, b.where);
+            }
+            return knowledge(a.where) > knowledge(b.where);
+        });
     return first == candidates.end() ? std::nullopt : std::optional(*first);
 }
 
@@ -139,7 +147,8 @@ std::string rejection(const Candidate& candidate) {
         text += fmt::format(", element {}", *where.element);
     }
     if (where.claimed && where.computed) {
-        text += fmt::format(": the trainer claims {}, the audit computes {}", shortened(*where.claimed), shortened(*where.computed));
+        text += fmt::format(": the trainer claims {}, the audit computes {}", shortened(*where.claimed),
+                            shortened(*where.computed));
     }
     if (!candidate.text.empty()) {
         text += fmt::format(" ({})", candidate.text);
@@ -151,7 +160,8 @@ std::string rangesInWords(const std::vector<StepRange>& ranges) {
     std::string text;
     for (const auto& range : ranges) {
         text += text.empty() ? "" : ", ";
-        text += range.first == range.last ? fmt::format("{}", range.first) : fmt::format("{} to {}", range.first, range.last);
+        text += range.first == range.last ? fmt::format("{}", range.first)
+                                          : fmt::format("{} to {}", range.first, range.last);
     }
     return text;
 }
@@ -167,28 +177,36 @@ std::string acceptance(const ReplayOutcome& replay, bool signatureKnown) {
     const auto others = replay.stepsTotal - replay.stepsChecked;
     switch (replay.scope) {
     case Scope::all:
-        text = replay.stepsTotal == 1 ? "The only step was replayed and ended exactly as the trainer committed"
-                                      : fmt::format("All {} steps were replayed and every one ended exactly as the trainer committed", replay.stepsTotal);
+        text = replay.stepsTotal == 1
+                   ? "The only step was replayed and ended exactly as the trainer committed"
+                   : fmt::format("All {} steps were replayed and every one ended exactly as the trainer committed",
+                                 replay.stepsTotal);
         break;
     case Scope::range:
-        text = fmt::format("Of {}, only {} {} replayed, and {} exactly as the trainer committed; {} not replayed", steps(replay.stepsTotal),
-                           rangesInWords(replay.ranges), replay.stepsChecked == 1 ? "was" : "were",
+        text = fmt::format("Of {}, only {} {} replayed, and {} exactly as the trainer committed; {} not replayed",
+                           steps(replay.stepsTotal), rangesInWords(replay.ranges),
+                           replay.stepsChecked == 1 ? "was" : "were",
                            replay.stepsChecked == 1 ? "it ended" : "every one ended",
-                           others == 0 ? "none was" : others == 1 ? "1 step was" : fmt::format("{} steps were", others));
+                           others == 0   ? "none was"
+                           : others == 1 ? "1 step was"
+                                         : fmt::format("{} steps were", others));
         break;
     case Scope::sample:
-        text = fmt::format("Of {}, {} drawn by lot were replayed, and every one ended exactly as the trainer committed; a single bad segment would "
+        text = fmt::format("Of {}, {} drawn by lot were replayed, and every one ended exactly as the trainer "
+                           "committed; a single bad segment would "
                            "have been found with a probability of {}",
                            steps(replay.stepsTotal), replay.stepsChecked, percentage(*replay.detectionProbability));
         break;
     }
-    return text + (signatureKnown ? "; the signature is the trainer's." : "; who made it was not checked (unknown key).");
+    return text +
+           (signatureKnown ? "; the signature is the trainer's." : "; who made it was not checked (unknown key).");
 }
 
 std::vector<std::string> warningsOf(const ReplayOutcome& replay) {
     std::vector<std::string> warnings;
     if (replay.diverged) {
-        warnings.push_back(fmt::format("The training run broke down{}{}: a number there is no longer finite. The verdict speaks only of the steps up to "
+        warnings.push_back(fmt::format("The training run broke down{}{}: a number there is no longer finite. The "
+                                       "verdict speaks only of the steps up to "
                                        "that point, and there is no usable final model.",
                                        replay.divergedStep ? fmt::format(" at step {}", *replay.divergedStep) : "",
                                        replay.divergedSite.empty() ? "" : fmt::format(" in {}", replay.divergedSite)));
@@ -207,7 +225,8 @@ VerdictDecision combineVerdict(const VerdictInput& input) {
     VerdictDecision decision;
     decision.warnings = warningsOf(replay);
 
-    const bool replayFailed = replay.state == CheckState::failed || replay.divergence || table.state(Check::replay) == CheckState::failed;
+    const bool replayFailed =
+        replay.state == CheckState::failed || replay.divergence || table.state(Check::replay) == CheckState::failed;
     // A replay without the log, or by an auditor that contradicts itself, is evidence against nobody.
     const bool replayCounts = !replay.auditorAtFault && !replay.logIgnored;
 
@@ -259,7 +278,8 @@ VerdictDecision combineVerdict(const VerdictInput& input) {
 
     decision.verdict = Verdict::inconclusive;
     if (replay.auditorAtFault) {
-        decision.reason = fmt::format("auditor at fault: the repetition of the same steps on this machine gave another result, so it cannot judge{}{}.",
+        decision.reason = fmt::format("auditor at fault: the repetition of the same steps on this machine gave another "
+                                      "result, so it cannot judge{}{}.",
                                       replay.detail.empty() ? "" : ": ", replay.detail);
         return decision;
     }
@@ -267,14 +287,16 @@ VerdictDecision combineVerdict(const VerdictInput& input) {
         const auto first = firstOf(dataOnly);
         decision.firstDivergence = first->where;
         decision.firstDivergence->part = Part::data;
-        decision.reason = fmt::format("data not at hand: the auditor's own data files are not those of the order, so nothing can be said about the "
+        decision.reason = fmt::format("data not at hand: the auditor's own data files are not those of the order, so "
+                                      "nothing can be said about the "
                                       "trainer{}{}.",
                                       first->text.empty() ? "" : ": ", first->text);
         return decision;
     }
     if (replay.logIgnored) {
         decision.firstDivergence = replay.divergence;
-        decision.reason = replayFailed ? "log ignored: without the rounding log this machine's own rounding leads elsewhere, which says nothing against the "
+        decision.reason = replayFailed ? "log ignored: without the rounding log this machine's own rounding leads "
+                                         "elsewhere, which says nothing against the "
                                          "trainer."
                                        : "log ignored: an experiment without the rounding log is no audit.";
         return decision;
@@ -314,7 +336,8 @@ VerdictDecision combineVerdict(const VerdictInput& input) {
         return decision;
     }
     if (!input.clientOrderGiven) {
-        decision.reason = "order not compared: the client's own order was not given, so the submission was only compared with what it says about itself.";
+        decision.reason = "order not compared: the client's own order was not given, so the submission was only "
+                          "compared with what it says about itself.";
         return decision;
     }
     decision.verdict = Verdict::accepted;

@@ -18,8 +18,10 @@ using nlohmann::json;
 namespace {
 
 constexpr std::array<std::string_view, 3> kStatuses{"matched", "mismatched", "trained"};
-constexpr std::array kErrorCodes{base::ErrorCode::usage,         base::ErrorCode::malformed, base::ErrorCode::unreadable, base::ErrorCode::environment,
-                                 base::ErrorCode::notApplicable, base::ErrorCode::cancelled, base::ErrorCode::internal};
+constexpr std::array kErrorCodes{base::ErrorCode::usage,         base::ErrorCode::malformed,
+                                 base::ErrorCode::unreadable,    base::ErrorCode::environment,
+                                 base::ErrorCode::notApplicable, base::ErrorCode::cancelled,
+                                 base::ErrorCode::internal};
 
 std::optional<base::ErrorCode> errorCodeFromName(std::string_view name) {
     for (const auto code : kErrorCodes) {
@@ -30,7 +32,9 @@ std::optional<base::ErrorCode> errorCodeFromName(std::string_view name) {
     return std::nullopt;
 }
 
-json event(const char* name) { return {{"event", name}}; }
+json event(const char* name) {
+    return {{"event", name}};
+}
 
 // One writer per event.
 
@@ -93,7 +97,11 @@ json write(const SitesEvent& sites) {
     auto value = event("sites");
     auto& list = value["sites"] = json::array();
     for (const auto& site : sites.sites) {
-        list.push_back({{"index", site.index}, {"name", site.name}, {"direction", site.direction}, {"product", site.product}, {"values", site.values}});
+        list.push_back({{"index", site.index},
+                        {"name", site.name},
+                        {"direction", site.direction},
+                        {"product", site.product},
+                        {"values", site.values}});
     }
     return value;
 }
@@ -103,7 +111,10 @@ json write(const SiteStatsEvent& stats) {
     value["step"] = stats.step;
     auto& list = value["sites"] = json::array();
     for (const auto& site : stats.sites) {
-        list.push_back({{"site", site.site}, {"entries", site.entries}, {"corrections", site.corrections}, {"offences", site.offences}});
+        list.push_back({{"site", site.site},
+                        {"entries", site.entries},
+                        {"corrections", site.corrections},
+                        {"offences", site.offences}});
     }
     return value;
 }
@@ -153,11 +164,16 @@ json write(const ErrorEvent& error) {
 // One reader per event. What is wrong is remembered by the JsonReader.
 
 EngineEvent readHello(JsonReader& in) {
-    return HelloEvent{in.text("engine_version"), in.text("blas"), in.text("core"), in.natural("threads"), in.text("kernel"), in.text("isa")};
+    return HelloEvent{in.text("engine_version"), in.text("blas"),   in.text("core"),
+                      in.natural("threads"),     in.text("kernel"), in.text("isa")};
 }
 
 EngineEvent readProgress(JsonReader& in) {
-    return ProgressEvent{in.text("phase"), in.natural("done"), in.natural("total"), in.text("unit"), in.optionalNumber("steps_per_second"),
+    return ProgressEvent{in.text("phase"),
+                         in.natural("done"),
+                         in.natural("total"),
+                         in.text("unit"),
+                         in.optionalNumber("steps_per_second"),
                          in.optionalNumber("eta_seconds")};
 }
 
@@ -184,7 +200,8 @@ EngineEvent readSites(JsonReader& in) {
     if (const auto* list = in.array("sites", kMaxSites)) {
         for (std::size_t i = 0; i < list->size(); ++i) {
             JsonReader item((*list)[i], fmt::format("sites[{}]", i));
-            sites.sites.push_back({item.word("index"), item.text("name"), item.text("direction"), item.boolean("product"), item.natural("values")});
+            sites.sites.push_back({item.word("index"), item.text("name"), item.text("direction"),
+                                   item.boolean("product"), item.natural("values")});
             in.absorb(item);
         }
     }
@@ -197,7 +214,8 @@ EngineEvent readSiteStats(JsonReader& in) {
     if (const auto* list = in.array("sites", kMaxSites)) {
         for (std::size_t i = 0; i < list->size(); ++i) {
             JsonReader item((*list)[i], fmt::format("sites[{}]", i));
-            stats.sites.push_back({item.word("site"), item.natural("entries"), item.natural("corrections"), item.natural("offences")});
+            stats.sites.push_back(
+                {item.word("site"), item.natural("entries"), item.natural("corrections"), item.natural("offences")});
             in.absorb(item);
         }
     }
@@ -205,7 +223,8 @@ EngineEvent readSiteStats(JsonReader& in) {
 }
 
 EngineEvent readCorrection(JsonReader& in) {
-    return CorrectionEvent{in.natural("step"), in.word("site"), in.text("name"), in.natural("element"), in.bits("own_bits"), in.bits("taken_bits")};
+    return CorrectionEvent{in.natural("step"),    in.word("site"),     in.text("name"),
+                           in.natural("element"), in.bits("own_bits"), in.bits("taken_bits")};
 }
 
 EngineEvent readError(JsonReader& in) {
@@ -264,7 +283,9 @@ base::Result<EngineEvent> readEvent(const std::string& name, JsonReader& in, con
 
 } // namespace
 
-std::string_view stepStatusName(StepStatus status) { return kStatuses.at(static_cast<std::size_t>(status)); }
+std::string_view stepStatusName(StepStatus status) {
+    return kStatuses.at(static_cast<std::size_t>(status));
+}
 
 std::optional<StepStatus> stepStatusFromName(std::string_view name) {
     for (std::size_t i = 0; i < kStatuses.size(); ++i) {

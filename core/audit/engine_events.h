@@ -13,10 +13,10 @@
 
 namespace assay::audit {
 
-// The events that `assay-engine` writes to its standard output, one JSON object per line. FP32 values travel as a JSON number
-// (for people and scripts) and as 8 hex digits of their bits (what counts); non-finite numbers are null with their bits.
-// An engine writes the site_stats, correction and finding events of a step *before* its step event, so that a listener can store a
-// step as one transaction.
+// The events that `assay-engine` writes to its standard output, one JSON object per line. FP32 values travel as a JSON
+// number (for people and scripts) and as 8 hex digits of their bits (what counts); non-finite numbers are null with
+// their bits. An engine writes the site_stats, correction and finding events of a step *before* its step event, so that
+// a listener can store a step as one transaction.
 
 struct HelloEvent {
     std::string engineVersion;
@@ -50,8 +50,8 @@ enum class StepStatus { matched, mismatched, trained };
 struct StepEvent {
     std::uint64_t step = 0;
     StepStatus status = StepStatus::mismatched;
-    std::uint32_t lossBits = 0;                    ///< FP32 bits of one's own loss
-    std::optional<std::uint32_t> lossClaimedBits;  ///< verify only
+    std::uint32_t lossBits = 0;                   ///< FP32 bits of one's own loss
+    std::optional<std::uint32_t> lossClaimedBits; ///< verify only
     std::optional<std::uint32_t> evaluationBits;
     std::uint64_t entries = 0;
     std::uint64_t corrections = 0;
@@ -124,16 +124,16 @@ struct ErrorEvent {
     bool operator==(const ErrorEvent& other) const;
 };
 
-using EngineEvent = std::variant<HelloEvent, ProgressEvent, CheckEvent, StepEvent, SitesEvent, SiteStatsEvent, CorrectionEvent,
-                                 FindingEvent, VerdictEvent, DoneEvent, ErrorEvent>;
+using EngineEvent = std::variant<HelloEvent, ProgressEvent, CheckEvent, StepEvent, SitesEvent, SiteStatsEvent,
+                                 CorrectionEvent, FindingEvent, VerdictEvent, DoneEvent, ErrorEvent>;
 
 inline constexpr std::size_t kMaxEventBytes = 64ULL << 20;
 inline constexpr std::size_t kMaxEventDepth = 16;
 inline constexpr std::size_t kMaxSites = 1ULL << 20;
 
-/// Parses one line (without its newline). `malformed` on anything that is not such an event: invalid UTF-8, too deep, too big, a
-/// missing or mistyped field, a number out of range. Unknown fields are ignored; an unknown event name is `malformed`.
-/// Memory is bounded by a constant factor of the line. Thread-safe.
+/// Parses one line (without its newline). `malformed` on anything that is not such an event: invalid UTF-8, too deep,
+/// too big, a missing or mistyped field, a number out of range. Unknown fields are ignored; an unknown event name is
+/// `malformed`. Memory is bounded by a constant factor of the line. Thread-safe.
 [[nodiscard]] base::Result<EngineEvent> parseEvent(std::string_view line);
 /// One line without its newline; inverse of parseEvent. Invalid UTF-8 in texts is replaced by U+FFFD.
 [[nodiscard]] std::string serialiseEvent(const EngineEvent& event);

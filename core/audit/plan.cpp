@@ -21,7 +21,9 @@ namespace {
 constexpr std::string_view kSampleTag = "assay/sample/1";
 constexpr std::size_t kMaxNonceBytes = 64;
 
-std::uint64_t lengthOf(const StepRange& segment) { return segment.last - segment.first + 1; }
+std::uint64_t lengthOf(const StepRange& segment) {
+    return segment.last - segment.first + 1;
+}
 
 std::vector<std::uint64_t> lengthsDescending(std::span<const StepRange> segments) {
     std::vector<std::uint64_t> lengths;
@@ -81,7 +83,9 @@ std::vector<std::size_t> choose(DrawStream& stream, std::size_t total, std::size
     return items;
 }
 
-std::string percent(double probability) { return fmt::format("{:.1f} %", std::floor(probability * 1000.0) / 10.0); }
+std::string percent(double probability) {
+    return fmt::format("{:.1f} %", std::floor(probability * 1000.0) / 10.0);
+}
 
 /// Everything about a draw of `drawn` segments.
 struct Costs {
@@ -121,7 +125,9 @@ std::vector<std::uint64_t> readableSizes(std::uint64_t total) {
 }
 
 base::Result<void> checkRequest(std::span<const StepRange> segments, std::uint64_t steps, const PlanRequest& request) {
-    const auto positive = [](const std::optional<double>& value) { return !value || (std::isfinite(*value) && *value > 0.0); };
+    const auto positive = [](const std::optional<double>& value) {
+        return !value || (std::isfinite(*value) && *value > 0.0);
+    };
     if (segments.empty()) {
         return base::fail(base::ErrorCode::usage, "there are no segments to sample");
     }
@@ -132,7 +138,8 @@ base::Result<void> checkRequest(std::span<const StepRange> segments, std::uint64
         return base::fail(base::ErrorCode::usage, "a budget and a speed must be greater than zero");
     }
     if (request.budgetSeconds && !request.secondsPerStep) {
-        return base::fail(base::ErrorCode::usage, "a budget in seconds needs to know how long a step takes", "replay a few steps first, or give the budget in steps");
+        return base::fail(base::ErrorCode::usage, "a budget in seconds needs to know how long a step takes",
+                          "replay a few steps first, or give the budget in steps");
     }
     if (request.wantedDetection && !(*request.wantedDetection > 0.0 && *request.wantedDetection <= 1.0)) {
         return base::fail(base::ErrorCode::usage, "a wanted probability must be above 0 and at most 1");
@@ -163,8 +170,8 @@ double hypergeometricDetection(std::uint64_t total, std::uint64_t bad, std::uint
     if (bad + drawn > total) {
         return 1.0; // more drawn than there are good ones
     }
-    // C(total-bad, drawn) / C(total, drawn) is symmetric in bad and drawn; take the shorter product, in logarithms so that neither tiny
-    // nor nearly certain detections lose their digits.
+    // C(total-bad, drawn) / C(total, drawn) is symmetric in bad and drawn; take the shorter product, in logarithms so
+    // that neither tiny nor nearly certain detections lose their digits.
     const auto factors = std::min(bad, drawn);
     const auto other = std::max(bad, drawn);
     double logMiss = 0.0;
@@ -196,21 +203,24 @@ base::Result<std::string> drawNonce() {
             continue;
         }
         if (got <= 0) {
-            return base::fail(base::ErrorCode::environment, "the operating system gives no random numbers", "give a nonce with --nonce");
+            return base::fail(base::ErrorCode::environment, "the operating system gives no random numbers",
+                              "give a nonce with --nonce");
         }
         filled += static_cast<std::size_t>(got);
     }
     return base::toHex(bytes);
 }
 
-base::Result<SamplePlan> drawSegments(std::span<const StepRange> segments, std::uint64_t count, const base::Digest& root, std::string_view nonceHex,
+base::Result<SamplePlan> drawSegments(std::span<const StepRange> segments, std::uint64_t count,
+                                      const base::Digest& root, std::string_view nonceHex,
                                       std::string_view nonceSource) {
     if (segments.empty() || count == 0) {
         return base::fail(base::ErrorCode::usage, "a sample needs at least one segment");
     }
     const auto nonce = base::fromHex(nonceHex);
     if (!nonce || nonce->empty() || nonce->size() > kMaxNonceBytes) {
-        return base::fail(base::ErrorCode::usage, "a nonce is 1 to 64 bytes in hex", "for example: openssl rand -hex 32");
+        return base::fail(base::ErrorCode::usage, "a nonce is 1 to 64 bytes in hex",
+                          "for example: openssl rand -hex 32");
     }
     const auto drawn = std::min<std::uint64_t>(count, segments.size());
     DrawStream stream(root, *nonce);
@@ -259,11 +269,13 @@ base::Result<PlanTable> makePlan(std::span<const StepRange> segments, const Plan
         }
         // The longest segments must fit too: which ones are drawn is not known before.
         affordable = 0;
-        while (*affordable < costs.total && static_cast<double>(costs.longest[static_cast<std::size_t>(*affordable + 1)]) <= budget) {
+        while (*affordable < costs.total &&
+               static_cast<double>(costs.longest[static_cast<std::size_t>(*affordable + 1)]) <= budget) {
             ++*affordable;
         }
         if (*affordable == 0) {
-            table.why = fmt::format("The budget does not pay for one segment: the longest has {} steps.", costs.longest[1]);
+            table.why =
+                fmt::format("The budget does not pay for one segment: the longest has {} steps.", costs.longest[1]);
         }
     }
     std::optional<std::uint64_t> enough;
@@ -282,8 +294,8 @@ base::Result<PlanTable> makePlan(std::span<const StepRange> segments, const Plan
         enough = low;
     }
     if (enough && affordable && *enough > *affordable && *affordable > 0) {
-        table.why = fmt::format("The wanted probability of {} needs {} segments, the budget pays for {}.", percent(*request.wantedDetection), *enough,
-                                *affordable);
+        table.why = fmt::format("The wanted probability of {} needs {} segments, the budget pays for {}.",
+                                percent(*request.wantedDetection), *enough, *affordable);
         enough.reset();
     }
     const auto chosen = enough && (!affordable || *enough <= *affordable) ? enough : affordable;
@@ -291,9 +303,10 @@ base::Result<PlanTable> makePlan(std::span<const StepRange> segments, const Plan
         table.recommended = costs.row(*chosen);
         sizes.push_back(*chosen);
         if (table.why.empty()) {
-            table.why = fmt::format("Replaying {} of {} segments (at most {} of {} steps) finds {} bad segment{} with a probability of {}.", *chosen,
-                                    costs.total, table.recommended->stepsAtMost, costs.steps, costs.badSegments, costs.badSegments == 1 ? "" : "s",
-                                    percent(table.recommended->detectionSegments));
+            table.why = fmt::format(
+                "Replaying {} of {} segments (at most {} of {} steps) finds {} bad segment{} with a probability of {}.",
+                *chosen, costs.total, table.recommended->stepsAtMost, costs.steps, costs.badSegments,
+                costs.badSegments == 1 ? "" : "s", percent(table.recommended->detectionSegments));
         }
     } else if (table.why.empty()) {
         table.why = "No budget and no wanted probability were given, so nothing is recommended.";

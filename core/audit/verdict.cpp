@@ -27,8 +27,9 @@ std::string_view nameOf(const std::array<std::string_view, N>& names, Enum value
 
 // Indexed by the enumerations of the header. Persistent.
 constexpr std::array<std::string_view, 4> kVerdicts{"not_checked", "accepted", "rejected", "inconclusive"};
-constexpr std::array<std::string_view, kPartCount> kParts{"batch",      "learning_rate", "loss",          "log_root", "state_root", "evaluation",
-                                                          "chain",      "final_file",    "initial_state", "data",     "signature",  "order"};
+constexpr std::array<std::string_view, kPartCount> kParts{"batch",         "learning_rate", "loss",      "log_root",
+                                                          "state_root",    "evaluation",    "chain",     "final_file",
+                                                          "initial_state", "data",          "signature", "order"};
 constexpr std::array<std::string_view, kPartCount> kPartWords{"the training batch",
                                                               "the learning rate",
                                                               "the loss",
@@ -50,21 +51,51 @@ constexpr std::array<std::string_view, 3> kScopes{"all", "range", "sample"};
 
 } // namespace
 
-std::string_view verdictName(Verdict verdict) { return nameOf(kVerdicts, verdict); }
-std::optional<Verdict> verdictFromName(std::string_view name) { return fromName<Verdict>(kVerdicts, name); }
-std::string_view partName(Part part) { return nameOf(kParts, part); }
-std::optional<Part> partFromName(std::string_view name) { return fromName<Part>(kParts, name); }
-std::string_view partInWords(Part part) { return nameOf(kPartWords, part); }
-std::string_view sourceName(Source source) { return nameOf(kSources, source); }
-std::optional<Source> sourceFromName(std::string_view name) { return fromName<Source>(kSources, name); }
-std::string_view severityName(Severity severity) { return nameOf(kSeverities, severity); }
-std::optional<Severity> severityFromName(std::string_view name) { return fromName<Severity>(kSeverities, name); }
-std::string_view checkName(Check check) { return nameOf(kChecks, check); }
-std::optional<Check> checkFromName(std::string_view name) { return fromName<Check>(kChecks, name); }
-std::string_view checkStateName(CheckState state) { return nameOf(kCheckStates, state); }
-std::optional<CheckState> checkStateFromName(std::string_view name) { return fromName<CheckState>(kCheckStates, name); }
-std::string_view scopeName(Scope scope) { return nameOf(kScopes, scope); }
-std::optional<Scope> scopeFromName(std::string_view name) { return fromName<Scope>(kScopes, name); }
+std::string_view verdictName(Verdict verdict) {
+    return nameOf(kVerdicts, verdict);
+}
+std::optional<Verdict> verdictFromName(std::string_view name) {
+    return fromName<Verdict>(kVerdicts, name);
+}
+std::string_view partName(Part part) {
+    return nameOf(kParts, part);
+}
+std::optional<Part> partFromName(std::string_view name) {
+    return fromName<Part>(kParts, name);
+}
+std::string_view partInWords(Part part) {
+    return nameOf(kPartWords, part);
+}
+std::string_view sourceName(Source source) {
+    return nameOf(kSources, source);
+}
+std::optional<Source> sourceFromName(std::string_view name) {
+    return fromName<Source>(kSources, name);
+}
+std::string_view severityName(Severity severity) {
+    return nameOf(kSeverities, severity);
+}
+std::optional<Severity> severityFromName(std::string_view name) {
+    return fromName<Severity>(kSeverities, name);
+}
+std::string_view checkName(Check check) {
+    return nameOf(kChecks, check);
+}
+std::optional<Check> checkFromName(std::string_view name) {
+    return fromName<Check>(kChecks, name);
+}
+std::string_view checkStateName(CheckState state) {
+    return nameOf(kCheckStates, state);
+}
+std::optional<CheckState> checkStateFromName(std::string_view name) {
+    return fromName<CheckState>(kCheckStates, name);
+}
+std::string_view scopeName(Scope scope) {
+    return nameOf(kScopes, scope);
+}
+std::optional<Scope> scopeFromName(std::string_view name) {
+    return fromName<Scope>(kScopes, name);
+}
 
 int exitCodeFor(Verdict verdict) {
     switch (verdict) {

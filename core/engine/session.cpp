@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "core/base/assert.h"
 #include "core/format/state_tree.h"
@@ -34,6 +35,24 @@ int threadCount(const tensor::KernelProfile& profile) {
         return profile.threads;
     }
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+/// Refuses what cannot fit, before the operating system ends the process for it.
+Result<void> checkMemory(const SiteTable& table) {
+    const auto pages = ::sysconf(_SC_PHYS_PAGES);
+    const auto pageSize = ::sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || pageSize <= 0) {
+        return {};
+    }
+    const double machine = static_cast<double>(pages) * static_cast<double>(pageSize);
+    const auto needed = static_cast<double>(table.peakBytes());
+    if (needed <= machine) {
+        return {};
+    }
+    constexpr double kGiB = 0x1p30;
+    return fail(ErrorCode::environment,
+                fmt::format("one step holds at least {:.1f} GiB of values, this machine has {:.1f} GiB of memory", needed / kGiB, machine / kGiB),
+                "a machine with more memory");
 }
 
 } // namespace
@@ -122,6 +141,7 @@ Result<Session> Session::create(format::Order order, const format::Program& prog
     }
     const auto bound = order.numerics.bound == "empirical" ? numerics::BoundKind::empirical : numerics::BoundKind::proven;
     ASSAY_TRY(table, SiteTable::build(program, order.loop.batch, order.optimizer, tensor::Mode::train));
+    ASSAY_CHECK(checkMemory(table));
     auto state = std::make_unique<State>(std::move(order), std::move(table), profile, bound);
     ASSAY_CHECK(state->pool.checkEnvironment());
     if (state->order.evaluateEvery != 0) {

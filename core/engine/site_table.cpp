@@ -53,6 +53,7 @@ public:
             ASSAY_CHECK(addUpdateSites());
         }
         planLifetimes();
+        estimatePeak();
         return std::move(m_table);
     }
 
@@ -330,6 +331,39 @@ private:
                 m_table.m_operators[2 * count - 1 - lastUse[v]].freeAfterBackward.push_back(v);
             }
         }
+    }
+
+    /// Walks through forward and backward. Sums saturate in double: shapes may be absurd.
+    void estimatePeak() {
+        const auto bytesOf = [&](std::uint32_t value) {
+            return static_cast<double>(sizeof(float)) * static_cast<double>(tensor::elementCount(m_table.m_values[value].shape));
+        };
+        double held = 0;
+        double peak = 0;
+        for (const auto& plan : m_table.m_operators) {
+            for (const auto output : plan.outputs) {
+                held += bytesOf(output);
+            }
+            peak = std::max(peak, held);
+            for (const auto value : plan.freeAfterForward) {
+                held -= bytesOf(value);
+            }
+        }
+        for (std::size_t i = m_table.m_operators.size(); i-- > 0;) {
+            const auto& plan = m_table.m_operators[i];
+            double gradients = 0; // of this operator alone; those of parameters stay
+            for (std::size_t k = 0; k < plan.inputs.size(); ++k) {
+                const bool stays = m_table.m_values[plan.inputs[k]].parameter;
+                gradients += has(plan.wantedGradients, k) && !stays ? bytesOf(plan.inputs[k]) : 0;
+                held += has(plan.wantedGradients, k) && stays ? bytesOf(plan.inputs[k]) : 0;
+            }
+            peak = std::max(peak, held + gradients);
+            for (const auto value : plan.freeAfterBackward) {
+                held -= bytesOf(value);
+            }
+        }
+        constexpr double kMost = 0x1p62;
+        m_table.m_peakBytes = static_cast<std::uint64_t>(std::min(peak, kMost));
     }
 
     const format::OptimizerSpec& m_optimizer;

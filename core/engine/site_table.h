@@ -104,6 +104,9 @@ public:
     [[nodiscard]] std::uint32_t logitsValue() const { return m_logitsValue; } ///< kNone if the program names none
     /// Contributions to the gradient of a value in the order of their sum: program order, then input order.
     [[nodiscard]] const std::vector<Contribution>& contributions(std::uint32_t value) const { return m_contributions[value]; }
+    /// Bytes of the values and gradients that live at the same time when a step needs most, without the state and without
+    /// what an operator uses for itself: a lower bound of what the step takes.
+    [[nodiscard]] std::uint64_t peakBytes() const { return m_peakBytes; }
     /// Site with this name; kNone if there is none.
     [[nodiscard]] std::uint32_t findSite(std::string_view name) const;
 
@@ -119,6 +122,7 @@ private:
     std::vector<std::vector<Contribution>> m_contributions;
     std::vector<OperatorPlan> m_operators;
     std::vector<UpdatePlan> m_updates;
+    std::uint64_t m_peakBytes = 0;
     std::uint32_t m_clipSite = kNone;
     std::uint32_t m_lossValue = kNone;
     std::uint32_t m_logitsValue = kNone;

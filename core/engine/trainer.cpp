@@ -167,7 +167,8 @@ Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events
     if (!order) {
         return fail(order.error().inFile(request.orderFile.string()));
     }
-    const auto dataFolder = request.dataFolder.empty() ? request.orderFile.parent_path() : request.dataFolder;
+    auto dataFolder = request.dataFolder.empty() ? request.orderFile.parent_path() : request.dataFolder;
+    dataFolder = dataFolder.empty() ? base::fs::path(".") : dataFolder;
     ASSAY_TRY(data, format::Dataset::open(order->data, dataFolder, events.progress, control.stopToken()));
     ASSAY_TRY(writer, openWriter(request, orderBytes));
     warnAboutKey(request, *order, events);

@@ -7,6 +7,7 @@
 #include "core/crypto/dsse.h"
 #include "core/crypto/ed25519.h"
 #include "core/crypto/sha256.h"
+#include "core/format/detail/step_index.h"
 #include "core/format/detail/submission_files.h"
 #include "core/format/submission.h"
 #include "core/merkle/checkpoint_note.h"
@@ -27,12 +28,8 @@ Result<std::vector<Digest>> readLeafHashes(const fs::path& folder) {
     const auto path = folder / kLeavesName;
     ASSAY_TRY(file, base::MappedFile::open(path));
     const auto bytes = file.bytes();
-    if (bytes.empty() || bytes.size() % detail::kHashBytes != 0) {
-        return fail(Error{ErrorCode::malformed,
-                          fmt::format("{} bytes are not a whole number of leaf hashes", bytes.size()),
-                          path.string(),
-                          bytes.size() / detail::kHashBytes * detail::kHashBytes,
-                          {}});
+    if (const auto count = detail::countLeaves(bytes); !count) {
+        return fail(count.error().inFile(path.string()));
     }
     std::vector<Digest> hashes;
     hashes.reserve(bytes.size() / detail::kHashBytes);
@@ -44,26 +41,15 @@ Result<std::vector<Digest>> readLeafHashes(const fs::path& folder) {
 }
 
 /// Whether the last record of steps.bin is a diverged leaf.
-Result<bool> endsDiverged(const fs::path& folder) {
-    ASSAY_TRY(index, base::MappedFile::open(folder / kStepsIndexName));
+Result<bool> endsDiverged(const fs::path& folder, std::uint64_t leaves) {
+    ASSAY_TRY(indexFile, base::MappedFile::open(folder / kStepsIndexName));
     ASSAY_TRY(steps, base::MappedFile::open(folder / kStepsName));
-    const auto count = index.bytes().size() / detail::kIndexEntry;
-    const auto endOf = [&](std::size_t i) {
-        return base::loadLe<std::uint64_t>(index.bytes().data() + i * detail::kIndexEntry);
-    };
-    if (count == 0) {
-        return false;
+    const auto index = detail::StepIndex::parse(indexFile.bytes(), leaves, steps.bytes().size());
+    if (!index) {
+        return fail(index.error().inFile((folder / kStepsIndexName).string()));
     }
-    const auto begin = count > 1 ? endOf(count - 2) : 0;
-    const auto end = endOf(count - 1);
-    if (begin > end || end > steps.bytes().size()) {
-        return fail(Error{ErrorCode::malformed,
-                          "the index does not fit steps.bin",
-                          (folder / kStepsIndexName).string(),
-                          std::nullopt,
-                          {}});
-    }
-    const auto record = parseStepRecord(steps.bytes().subspan(begin, end - begin), begin);
+    const auto begin = index->begin(leaves - 1);
+    const auto record = parseStepRecord(steps.bytes().subspan(begin), begin);
     if (!record) {
         return fail(record.error().inFile((folder / kStepsName).string()));
     }
@@ -102,7 +88,7 @@ Result<void> sealSubmission(const fs::path& folder, std::string_view keyPem, con
         key = parsed;
     }
     ASSAY_TRY(hashes, readLeafHashes(folder));
-    ASSAY_TRY(diverged, endsDiverged(folder));
+    ASSAY_TRY(diverged, endsDiverged(folder, hashes.size()));
     ASSAY_TRY(order, hashFile(folder / kOrderName));
 
     Commitment commitment;

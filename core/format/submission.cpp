@@ -9,6 +9,7 @@
 #include "core/crypto/dsse.h"
 #include "core/crypto/sha256.h"
 #include "core/format/bundle.h"
+#include "core/format/detail/step_index.h"
 #include "core/format/detail/submission_files.h"
 
 namespace assay::format {
@@ -91,16 +92,13 @@ struct Submission::State {
     Attestation attestation;
     std::string attestationProblem;
     base::MappedFile leavesFile, stepsFile, indexFile;
+    detail::StepIndex index;
     std::uint64_t leaves = 0;
     std::uint64_t logBytes = 0;
     std::vector<std::uint64_t> checkpoints;
 
-    [[nodiscard]] std::uint64_t endOf(std::uint64_t step) const {
-        return base::loadLe<std::uint64_t>(indexFile.bytes().data() + step * detail::kIndexEntry);
-    }
-    [[nodiscard]] std::uint64_t beginOf(std::uint64_t step) const { return step == 0 ? 0 : endOf(step - 1); }
     [[nodiscard]] ByteView recordBytes(std::uint64_t step) const {
-        return stepsFile.bytes().subspan(beginOf(step), endOf(step) - beginOf(step));
+        return stepsFile.bytes().subspan(index.begin(step), index.end(step) - index.begin(step));
     }
 
     /// Leaves, index and records must fit each other; contents are looked at when asked for.
@@ -112,33 +110,16 @@ struct Submission::State {
         leavesFile = std::move(mappedLeaves);
         stepsFile = std::move(mappedSteps);
         indexFile = std::move(mappedIndex);
-        const auto hashBytes = leavesFile.bytes().size();
-        if (hashBytes == 0 || hashBytes % detail::kHashBytes != 0) {
-            return fail(malformedIn(folder / kLeavesName,
-                                    fmt::format("{} bytes are not a whole number of leaf hashes", hashBytes),
-                                    hashBytes));
+        auto count = detail::countLeaves(leavesFile.bytes());
+        if (!count) {
+            return fail(count.error().inFile((folder / kLeavesName).string()));
         }
-        leaves = hashBytes / detail::kHashBytes;
-        if (indexFile.bytes().size() != leaves * detail::kIndexEntry) {
-            return fail(malformedIn(folder / kStepsIndexName,
-                                    fmt::format("{} bytes, expected {} for {} leaves", indexFile.bytes().size(),
-                                                leaves * detail::kIndexEntry, leaves)));
+        leaves = *count;
+        auto parsed = detail::StepIndex::parse(indexFile.bytes(), leaves, stepsFile.bytes().size());
+        if (!parsed) {
+            return fail(parsed.error().inFile((folder / kStepsIndexName).string()));
         }
-        std::uint64_t begin = 0;
-        for (std::uint64_t step = 0; step < leaves; ++step) {
-            const auto end = endOf(step);
-            if (end <= begin || end > stepsFile.bytes().size()) {
-                return fail(
-                    malformedIn(folder / kStepsIndexName,
-                                fmt::format("record of step {} ends at {}, expected more than {} and at most {}", step,
-                                            end, begin, stepsFile.bytes().size()),
-                                step * detail::kIndexEntry));
-            }
-            begin = end;
-        }
-        if (begin != stepsFile.bytes().size()) {
-            return fail(malformedIn(folder / kStepsName, "bytes after the last step record", begin));
-        }
+        index = *parsed;
         return {};
     }
 
@@ -316,7 +297,7 @@ Result<StepRecord> Submission::step(std::uint64_t step) const {
     if (step >= leaves()) {
         return fail(ErrorCode::usage, fmt::format("there is no step {}, the submission has {}", step, steps()));
     }
-    auto record = parseStepRecord(m_state->recordBytes(step), m_state->beginOf(step));
+    auto record = parseStepRecord(m_state->recordBytes(step), m_state->index.begin(step));
     if (!record) {
         return fail(record.error().inFile((m_state->folder / kStepsName).string()));
     }

@@ -125,7 +125,7 @@ public:
     [[nodiscard]] base::Result<void> writeCheckpoint(std::span<const TensorView> state);
     /// Commits the next leaf. `leaf.step` must be leaves() and `leaf.previous` lastLeafHash() (asserted). `log` is the
     /// step's file; empty for step 0 and diverged leaves. `tensorRoots` is ignored where the leaf has no state root.
-    /// Survives kill -9 on return, a power cut after the next sync() (own, at a checkpoint, or within 5 s).
+    /// Survives kill -9 on return, a power cut after the next sync() (called, or implied by a checkpoint).
     [[nodiscard]] base::Result<void> append(const LeafData& leaf, std::span<const base::Digest> tensorRoots,
                                             base::ByteView log);
     /// Makes everything so far durable.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "core/base/assert.h"
 #include "core/crypto/sha256.h"
 #include "core/format/detail/journal.h"
+#include "core/format/detail/step_index.h"
 #include "core/format/detail/submission_files.h"
 #include "core/format/submission.h"
 
@@ -24,9 +24,6 @@ using base::Result;
 namespace fs = base::fs;
 
 namespace {
-
-/// How long a power cut may reach back; a process kill loses nothing.
-constexpr std::chrono::seconds kSyncInterval{5};
 
 Result<void> copyFile(const fs::path& from, const fs::path& to) {
     std::error_code code;
@@ -81,7 +78,6 @@ struct SubmissionWriter::State {
     std::vector<std::uint64_t> ends; // end of each record in steps.bin
     bool diverged = false;
     std::optional<AppendFile> leavesFile, stepsFile, indexFile;
-    std::chrono::steady_clock::time_point lastSync = std::chrono::steady_clock::now();
     Digest lastHash; // zero before the first leaf
 
     State(fs::path where, base::FileLock held, detail::Journal notes, std::pair<Order, Program> parts,
@@ -336,16 +332,16 @@ Result<void> SubmissionWriter::append(const LeafData& leaf, std::span<const Dige
     state.hashes.push_back(hash);
     state.lastHash = hash;
     state.diverged = leaf.diverged;
-    if (checkpointDue(state.order, leaf.step) || std::chrono::steady_clock::now() - state.lastSync >= kSyncInterval) {
+    // A kill loses nothing. A power cut may reach back to the last checkpoint, from which a resumed training starts
+    // anyway.
+    if (checkpointDue(state.order, leaf.step)) {
         return sync();
     }
     return {};
 }
 
 Result<void> SubmissionWriter::sync() {
-    ASSAY_CHECK(detail::syncFileSystem(m_state->folder));
-    m_state->lastSync = std::chrono::steady_clock::now();
-    return {};
+    return detail::syncFileSystem(m_state->folder);
 }
 
 Result<void> SubmissionWriter::finish(std::string_view keyPem, const std::string& engineVersion) {

@@ -66,8 +66,8 @@ public:
         drop(count);
         return value;
     }
-    /// Number of ones before the next zero, which is consumed too. Stops early, with a value above `limit`, when there are
-    /// more than `limit` ones.
+    /// Number of ones before the next zero, which is consumed too. Stops early, with a value above `limit`, when there
+    /// are more than `limit` ones.
     [[nodiscard]] std::uint64_t getUnary(std::uint64_t limit) {
         std::uint64_t ones = 0;
         while (true) {

@@ -71,11 +71,17 @@ const char* toString(Isa isa) {
     return "unknown";
 }
 
-Isa currentIsa() { return chosen().load(std::memory_order_relaxed); }
+Isa currentIsa() {
+    return chosen().load(std::memory_order_relaxed);
+}
 
-const char* activeIsa() { return toString(currentIsa()); }
+const char* activeIsa() {
+    return toString(currentIsa());
+}
 
-bool isaAvailable(Isa isa) { return compiledTable(isa) != nullptr && cpuHas(isa); }
+bool isaAvailable(Isa isa) {
+    return compiledTable(isa) != nullptr && cpuHas(isa);
+}
 
 bool forceIsa(Isa isa) {
     if (!isaAvailable(isa)) {
@@ -85,6 +91,8 @@ bool forceIsa(Isa isa) {
     return true;
 }
 
-const KernelTable& kernels() { return *compiledTable(currentIsa()); }
+const KernelTable& kernels() {
+    return *compiledTable(currentIsa());
+}
 
 } // namespace assay::numerics

@@ -16,9 +16,9 @@
 namespace assay::numerics {
 namespace {
 
-constexpr std::uint64_t kPart = ASSAY_KERNEL_WIDTH;            // doubles in a register
-constexpr std::uint64_t kWidth = kPart < 4 ? 4 : kPart;        // elements in a group
-constexpr std::uint64_t kParts = kWidth / kPart;               // registers in a group
+constexpr std::uint64_t kPart = ASSAY_KERNEL_WIDTH;     // doubles in a register
+constexpr std::uint64_t kWidth = kPart < 4 ? 4 : kPart; // elements in a group
+constexpr std::uint64_t kParts = kWidth / kPart;        // registers in a group
 using Doubles [[gnu::vector_size(8 * kPart)]] = double;
 using Longs [[gnu::vector_size(8 * kPart)]] = std::int64_t;
 using Floats [[gnu::vector_size(4 * kWidth)]] = float;
@@ -62,9 +62,9 @@ struct RowParts {
     double factor;
 };
 
-/// kWidth elements: stores RN(y - r), returns the mask of the doubtful ones. `zeros` stays 0 in every lane as long as the
-/// stored values are finite and becomes NaN otherwise. With MayBeExact = false the caller knows that the exact-sum rule
-/// holds for none of them.
+/// kWidth elements: stores RN(y - r), returns the mask of the doubtful ones. `zeros` stays 0 in every lane as long as
+/// the stored values are finite and becomes NaN otherwise. With MayBeExact = false the caller knows that the exact-sum
+/// rule holds for none of them.
 template <bool MayBeExact>
 ASSAY_KERNEL ASSAY_INLINE unsigned scanGroup(const double* y, const double* colNorm, const double* colGranule,
                                              const RowParts& row, float* out, Floats& zeros) {
@@ -103,8 +103,8 @@ ASSAY_KERNEL ASSAY_INLINE void appendMask(unsigned mask, std::uint64_t first, st
     }
 }
 
-/// One row. Where there are fewer columns than lanes the caller gives padded copies of colNorm and colGranule; otherwise
-/// the last group overlaps the one before, and its first lanes are masked out.
+/// One row. Where there are fewer columns than lanes the caller gives padded copies of colNorm and colGranule;
+/// otherwise the last group overlaps the one before, and its first lanes are masked out.
 template <bool MayBeExact>
 ASSAY_KERNEL ASSAY_INLINE void scanRow(const double* y, const double* colNorm, const double* colGranule,
                                        std::uint64_t cols, const RowParts& row, std::uint64_t base, float* out,
@@ -193,9 +193,15 @@ ASSAY_KERNEL bool scanSite(const ProductSite& site, double factor, float* out, s
     return sureValuesAreFinite(out, site.rows * cols, doubtful, firstDoubtful);
 }
 
-ASSAY_KERNEL double sumFloats(const float* x, std::uint64_t n) { return arith::treeSum(x, n); }
-ASSAY_KERNEL double sumSquaresFloats(const float* x, std::uint64_t n) { return arith::treeSumSquares(x, n); }
-ASSAY_KERNEL double dotFloats(const float* a, const float* b, std::uint64_t n) { return arith::treeDot(a, b, n); }
+ASSAY_KERNEL double sumFloats(const float* x, std::uint64_t n) {
+    return arith::treeSum(x, n);
+}
+ASSAY_KERNEL double sumSquaresFloats(const float* x, std::uint64_t n) {
+    return arith::treeSumSquares(x, n);
+}
+ASSAY_KERNEL double dotFloats(const float* a, const float* b, std::uint64_t n) {
+    return arith::treeDot(a, b, n);
+}
 
 ASSAY_KERNEL void columnSumsFloats(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride,
                                    double* out) {
@@ -218,16 +224,16 @@ ASSAY_KERNEL void rowNormsFloats(const float* a, std::uint64_t rows, std::uint64
     }
 }
 
-/// Granules of `width` <= 64 columns.
-ASSAY_KERNEL ASSAY_INLINE void columnGranules(const float* a, std::uint64_t rows, std::uint64_t width,
-                                              std::uint64_t stride, double* granule) {
+/// Granules of the `width` <= 64 columns from `first` on.
+ASSAY_KERNEL ASSAY_INLINE void columnGranules(const float* a, std::uint64_t rows, std::uint64_t first,
+                                              std::uint64_t width, std::uint64_t stride, double* granule) {
     constexpr std::uint64_t kTile = 64;
     std::int32_t least[kTile];
     for (std::int32_t& t : least) {
         t = kNoGranule;
     }
     for (std::uint64_t r = 0; r < rows; ++r) {
-        const float* row = a + r * stride;
+        const float* row = a + r * stride + first;
         if (width == kTile) {
             for (std::uint64_t w = 0; w < kTile; ++w) {
                 const std::int32_t t = granuleExponent(row[w]);
@@ -250,15 +256,14 @@ ASSAY_KERNEL void columnNormsFloats(const float* a, std::uint64_t rows, std::uin
     constexpr std::uint64_t kTile = 64;
     for (std::uint64_t first = 0; first < cols; first += kTile) {
         const std::uint64_t width = cols - first < kTile ? cols - first : kTile;
-        const float* tile = a + first;
         arith::treeSumColumns(
             rows, width,
-            [tile, stride](std::uint64_t r, std::uint64_t c) {
-                const auto v = static_cast<double>(tile[r * stride + c]);
+            [a, stride, first](std::uint64_t r, std::uint64_t c) {
+                const auto v = static_cast<double>(a[r * stride + first + c]);
                 return v * v;
             },
             norm + first);
-        columnGranules(tile, rows, width, stride, granule + first);
+        columnGranules(a, rows, first, width, stride, granule + first);
         for (std::uint64_t w = first; w < first + width; ++w) {
             norm[w] = arith::sqrtOwn(norm[w]);
         }
@@ -321,12 +326,18 @@ ASSAY_KERNEL ASSAY_INLINE void sineAll(const double* x, double* out, std::uint64
         }
     }
 }
-ASSAY_KERNEL void sinAll(const double* x, double* out, std::uint64_t n) { sineAll<0>(x, out, n); }
-ASSAY_KERNEL void cosAll(const double* x, double* out, std::uint64_t n) { sineAll<1>(x, out, n); }
+ASSAY_KERNEL void sinAll(const double* x, double* out, std::uint64_t n) {
+    sineAll<0>(x, out, n);
+}
+ASSAY_KERNEL void cosAll(const double* x, double* out, std::uint64_t n) {
+    sineAll<1>(x, out, n);
+}
 
-constexpr KernelTable kTable{scanSite,    rowNormsFloats, columnNormsFloats, sumFloats, sumSquaresFloats,
-                             dotFloats,   columnSumsFloats, roundFloats,     expAll,    logAll,
-                             tanhAll,     sigmoidAll,     erfAll,            sinAll,    cosAll};
+constexpr KernelTable kTable{scanSite,         rowNormsFloats,   columnNormsFloats,
+                             sumFloats,        sumSquaresFloats, dotFloats,
+                             columnSumsFloats, roundFloats,      expAll,
+                             logAll,           tanhAll,          sigmoidAll,
+                             erfAll,           sinAll,           cosAll};
 
 } // namespace
 } // namespace assay::numerics

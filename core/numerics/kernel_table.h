@@ -11,8 +11,8 @@ namespace assay::numerics {
 
 struct KernelTable {
     /// out[e] = RN(y[e] - r), which is RN(y[e]) unless e is in doubt, r = factor * D; appends the ascending list of the
-    /// elements whose [y +- r] holds more than one float (or whose r is not finite). Returns false if an element that is
-    /// not in doubt is infinite or NaN.
+    /// elements whose [y +- r] holds more than one float (or whose r is not finite). Returns false if an element that
+    /// is not in doubt is infinite or NaN.
     bool (*scan)(const ProductSite& site, double factor, float* out, std::vector<std::uint64_t>& doubtful);
     void (*rowNorms)(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride, double* norm,
                      double* granule);

@@ -8,10 +8,14 @@
 #include "core/numerics/kernel_bodies.h"
 
 namespace assay::numerics {
-const KernelTable* avx512Kernels() { return &kTable; }
+const KernelTable* avx512Kernels() {
+    return &kTable;
+}
 } // namespace assay::numerics
 #else
 namespace assay::numerics {
-const KernelTable* avx512Kernels() { return nullptr; }
+const KernelTable* avx512Kernels() {
+    return nullptr;
+}
 } // namespace assay::numerics
 #endif

@@ -62,7 +62,9 @@ double sumByDefinition(std::uint64_t n, F term) {
     return sums[0];
 }
 
-double square(float x) { return static_cast<double>(x) * static_cast<double>(x); }
+double square(float x) {
+    return static_cast<double>(x) * static_cast<double>(x);
+}
 
 /// Largest power of two dividing x, found by halving; 0 where there is none.
 double granuleOf(float x) {
@@ -85,11 +87,11 @@ double granuleOf(float x) {
 void norms(const float* a, std::uint64_t vectors, std::uint64_t length, std::uint64_t vectorStep,
            std::uint64_t elementStep, double* norm, double* granule) {
     for (std::uint64_t v = 0; v < vectors; ++v) {
-        const float* x = a + v * vectorStep;
-        norm[v] = arith::sqrtOwn(sumByDefinition(length, [&](std::uint64_t k) { return square(x[k * elementStep]); }));
+        const auto at = [&](std::uint64_t k) { return a[v * vectorStep + k * elementStep]; };
+        norm[v] = arith::sqrtOwn(sumByDefinition(length, [&](std::uint64_t k) { return square(at(k)); }));
         double least = 0.0;
         for (std::uint64_t k = 0; k < length; ++k) {
-            const double g = granuleOf(x[k * elementStep]);
+            const double g = granuleOf(at(k));
             least = g != 0.0 && (least == 0.0 || g < least) ? g : least;
         }
         granule[v] = least == 0.0 ? 1.0 : least;
@@ -148,6 +150,8 @@ constexpr KernelTable kScalar{scan,
 
 } // namespace
 
-const KernelTable* scalarKernels() { return &kScalar; }
+const KernelTable* scalarKernels() {
+    return &kScalar;
+}
 
 } // namespace assay::numerics

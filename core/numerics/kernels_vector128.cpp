@@ -7,5 +7,7 @@
 #include "core/numerics/kernel_bodies.h"
 
 namespace assay::numerics {
-const KernelTable* vector128Kernels() { return &kTable; }
+const KernelTable* vector128Kernels() {
+    return &kTable;
+}
 } // namespace assay::numerics

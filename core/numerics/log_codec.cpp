@@ -19,8 +19,9 @@ using base::Result;
 constexpr std::string_view kMagic = "ASSAYLOG";
 constexpr std::uint32_t kVersion = 1;
 
-/// The smallest k with sum over gaps g of ceil(floor(g / 2^k) / 2) <= number of gaps: the smallest of the parameters that
-/// give the fewest bits (the total is convex in k; PROOF.md). `gapAt(i)` must be cheap, it is called a few times per gap.
+/// The smallest k with sum over gaps g of ceil(floor(g / 2^k) / 2) <= number of gaps: the smallest of the parameters
+/// that give the fewest bits (the total is convex in k; PROOF.md). `gapAt(i)` must be cheap, it is called a few times
+/// per gap.
 template <typename GapAt>
 int riceParameter(std::size_t count, GapAt gapAt) {
     const auto isLargeEnough = [&](int k) {
@@ -97,7 +98,9 @@ Result<int> getRiceParameter(base::ByteReader& reader, std::string_view what) {
 }
 
 /// Byte offset of the bit that the reader is at.
-std::uint64_t offsetOf(const BitReader& bits, std::uint64_t start) { return start + bits.bitPosition() / 8; }
+std::uint64_t offsetOf(const BitReader& bits, std::uint64_t start) {
+    return start + bits.bitPosition() / 8;
+}
 
 } // namespace
 
@@ -193,7 +196,8 @@ Result<SiteLog> decodeSection(ByteView section, std::uint64_t siteValues, std::u
         for (std::uint64_t i = 0; i < wholeCount; ++i) {
             const std::uint64_t rest = wholeCount - 1 - i;
             const std::uint64_t at = offsetOf(bits, bitStart);
-            const auto gap = count - position > rest ? getRice(bits, wholeK, count - position - rest - 1) : std::nullopt;
+            const auto gap =
+                count - position > rest ? getRice(bits, wholeK, count - position - rest - 1) : std::nullopt;
             if (!gap) {
                 return failAt("position of whole entry " + std::to_string(i) + " is out of range or cut off", at);
             }
@@ -274,7 +278,8 @@ Result<StepLogFile> decodeStepLog(ByteView file) {
     log.step = step;
     const std::uint64_t countAt = reader.offset();
     ASSAY_TRY(count, reader.get<std::uint32_t>("number of log sections"));
-    if (count > kMaxSections || count > reader.remaining()) { // a section takes two bytes at least, its length and count
+    if (count > kMaxSections ||
+        count > reader.remaining()) { // a section takes two bytes at least, its length and count
         return failAt("step log announces " + std::to_string(count) + " sections, too many for its size", countAt);
     }
     log.sections.reserve(count);

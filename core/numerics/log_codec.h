@@ -17,8 +17,8 @@ namespace assay::numerics {
 [[nodiscard]] base::ByteVector encodeSection(const SiteLog& log, std::uint64_t siteValues);
 
 /// Strict inverse: `malformed` with the absolute offset (baseOffset + position) unless the bytes are exactly what
-/// encodeSection gives for the decoded entries. Memory is bounded by 64 bytes per input byte. Payloads of -0 and NaN are
-/// *not* rejected here: they are offences that the auditor reports with evidence.
+/// encodeSection gives for the decoded entries. Memory is bounded by 64 bytes per input byte. Payloads of -0 and NaN
+/// are *not* rejected here: they are offences that the auditor reports with evidence.
 [[nodiscard]] base::Result<SiteLog> decodeSection(base::ByteView section, std::uint64_t siteValues,
                                                   std::uint64_t baseOffset);
 
@@ -40,8 +40,8 @@ struct StepLogFile {
 [[nodiscard]] base::ByteVector encodeStepLog(const base::Digest& order, std::uint64_t step,
                                              std::span<const base::ByteVector> sections);
 
-/// Structure only; sections are decoded one by one with decodeSection. `malformed` with an offset for anything but the one
-/// encoding. The result borrows from `file`.
+/// Structure only; sections are decoded one by one with decodeSection. `malformed` with an offset for anything but the
+/// one encoding. The result borrows from `file`.
 [[nodiscard]] base::Result<StepLogFile> decodeStepLog(base::ByteView file);
 
 } // namespace assay::numerics

@@ -8,18 +8,19 @@
 
 namespace assay::numerics {
 
-/// Which promise D makes. `proven`: two machines with any kernel, any order inside a block, never differ by more than D.
-/// `empirical`: smaller, but exceeded by real kernels on constant or sorted operands (weaker evidence).
+/// Which promise D makes. `proven`: two machines with any kernel, any order inside a block, never differ by more than
+/// D. `empirical`: smaller, but exceeded by real kernels on constant or sorted operands (weaker evidence).
 enum class BoundKind : std::uint8_t { proven, empirical };
 
 /// Largest number of blocks for which the proof of `proven` holds.
 inline constexpr std::uint64_t kMaxBlocks = 1ULL << 26;
-/// Below this many granules a sum of exact products is exact in every order. A little under 2^53, so that the rounding of
-/// the computed norms cannot matter.
+/// Below this many granules a sum of exact products is exact in every order. A little under 2^53, so that the rounding
+/// of the computed norms cannot matter.
 inline constexpr double kExactGranules = 0x1p53 - 0x1p33;
 
 /// The factor c of D = c * rowNorm * colNorm + 2u|y| for sums of K products.
-/// proven: c = 2 min(K, block) u, exact; K is cut into blocks of at most `block` terms, each summed in any order starting
+/// proven: c = 2 min(K, block) u, exact; K is cut into blocks of at most `block` terms, each summed in any order
+/// starting
 ///   from zero, and the blocks added with arith::BlockSum. Preconditions: block >= 1, K <= kMaxBlocks * block.
 /// empirical: c = u (8 + 2 sqrt K) for K > 0, any order; `block` is ignored.
 /// K = 0 gives 0. Proof: PROOF.md beside this file.
@@ -27,8 +28,8 @@ inline constexpr double kExactGranules = 0x1p53 - 0x1p33;
 
 /// One two-dimensional product and what its bound needs. Element (i, j) has index indexBase + i * cols + j.
 /// Pointers are borrowed; norms and granules are those of the operand's row i and the other operand's column j, from
-/// rowNorms/columnNorms (or the same tree elsewhere), so that every party has the same bits: norms are >= 0, infinite or
-/// NaN, granules are powers of two.
+/// rowNorms/columnNorms (or the same tree elsewhere), so that every party has the same bits: norms are >= 0, infinite
+/// or NaN, granules are powers of two.
 struct ProductSite {
     const double* y = nullptr; ///< FP64 results, row-major, row stride = cols
     std::uint64_t rows = 0;
@@ -59,13 +60,15 @@ struct ProductSite {
                         site.colGranule[col], site.coefficient);
 }
 
-/// Euclidean norm of each row of the row-major matrix a[rows, cols] with row stride `stride` >= cols: the square root of the
-/// sum of squares in the tree of cuda/arith/reduce.h. granule[i] is the largest power of two that divides every finite
-/// nonzero value of the row (1 if there is none). Outputs have `rows` values. Infinite or NaN values make the norm so.
+/// Euclidean norm of each row of the row-major matrix a[rows, cols] with row stride `stride` >= cols: the square root
+/// of the sum of squares in the tree of cuda/arith/reduce.h. granule[i] is the largest power of two that divides every
+/// finite nonzero value of the row (1 if there is none). Outputs have `rows` values. Infinite or NaN values make the
+/// norm so.
 void rowNorms(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride, double* norm,
               double* granule);
 
-/// The same for the columns of a[rows, cols]: outputs have `cols` values, equal bit for bit to rowNorms of the transpose.
+/// The same for the columns of a[rows, cols]: outputs have `cols` values, equal bit for bit to rowNorms of the
+/// transpose.
 void columnNorms(const float* a, std::uint64_t rows, std::uint64_t cols, std::uint64_t stride, double* norm,
                  double* granule);
 

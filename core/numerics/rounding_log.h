@@ -44,10 +44,10 @@ enum class OffenceKind : std::uint8_t {
 struct Offence {
     OffenceKind kind = OffenceKind::missingEntry;
     std::uint64_t index = 0;
-    float own = 0.0F;             ///< the auditor's own rounding; 0 where the index names no element
-    std::optional<float> logged;  ///< what the entry says, where it says exactly one float
-    KeyInterval takes;            ///< keys that the auditor would have taken
-    KeyInterval permits;          ///< an entry is permitted only if this holds more than one
+    float own = 0.0F;            ///< the auditor's own rounding; 0 where the index names no element
+    std::optional<float> logged; ///< what the entry says, where it says exactly one float
+    KeyInterval takes;           ///< keys that the auditor would have taken
+    KeyInterval permits;         ///< an entry is permitted only if this holds more than one
 };
 
 /// An entry that changed the auditor's own rounding.
@@ -77,7 +77,7 @@ struct EnforceStats {
     std::uint64_t oddEntries = 0;    ///< entries whose float has an odd key (balance of parity)
     std::uint64_t demanded = 0;      ///< elements where the auditor demands an entry
     std::uint64_t offenceCount = 0;
-    bool finite = true; ///< no norm, bound, product or taken value is infinite or NaN
+    bool finite = true;                      ///< no norm, bound, product or taken value is infinite or NaN
     std::vector<Offence> offences;           ///< the first kListCap, in index order
     std::vector<CorrectionRecord> corrected; ///< the first kListCap, in index order
 
@@ -85,8 +85,8 @@ struct EnforceStats {
     EnforceStats& operator+=(const EnforceStats& other);
 };
 
-/// Cuts the entries with index < end off the front of `rest` and returns them: how a site made of several products hands
-/// each product its share.
+/// Cuts the entries with index < end off the front of `rest` and returns them: how a site made of several products
+/// hands each product its share.
 [[nodiscard]] std::span<const LogEntry> takeEntriesBelow(std::span<const LogEntry>& rest, std::uint64_t end);
 
 /// After the last product of a site: whatever is still in `rest` is an offence of kind leftOver.

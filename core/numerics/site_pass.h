@@ -10,16 +10,17 @@
 
 namespace assay::numerics {
 
-/// Trainer's side of one product: rounds y to out[rows * cols] and appends an entry for every element in doubt, in index
-/// order. One pass over y. Thread-safe for distinct arguments. Elements whose bound is not finite get no entry;
+/// Trainer's side of one product: rounds y to out[rows * cols] and appends an entry for every element in doubt, in
+/// index order. One pass over y. Thread-safe for distinct arguments. Elements whose bound is not finite get no entry;
 /// `finite` is then false and the step must end as diverged.
 RecordStats recordSite(const ProductSite& site, float* out, SiteLog& appendTo);
 
-/// Auditor's side: rounds y to out, taking the logged value wherever an entry is admissible, and lists every broken rule
-/// (02: missing, illegal, unfitting, malformed, unordered, out-of-range entries). Where an entry is inadmissible the
-/// auditor's own rounding is taken. `entries` are those of this product's index range only, see takeEntriesBelow.
+/// Auditor's side: rounds y to out, taking the logged value wherever an entry is admissible, and lists every broken
+/// rule (02: missing, illegal, unfitting, malformed, unordered, out-of-range entries). Where an entry is inadmissible
+/// the auditor's own rounding is taken. `entries` are those of this product's index range only, see takeEntriesBelow.
 /// With `ignoreLog` it takes its own rounding everywhere and reports no offence.
-EnforceStats enforceSite(const ProductSite& site, std::span<const LogEntry> entries, float* out, bool ignoreLog = false);
+EnforceStats enforceSite(const ProductSite& site, std::span<const LogEntry> entries, float* out,
+                         bool ignoreLog = false);
 
 /// How one element stands from the auditor's side: what it takes, demands and permits. For the judge's neighbours, for
 /// tampering on purpose and for display.

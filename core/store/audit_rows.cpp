@@ -11,7 +11,8 @@ using detail::Transaction;
 namespace {
 
 constexpr std::string_view kColumns =
-    "id, created_ms, updated_ms, submission, title, root, order_digest, kernel, options, command, steps_total, first_step, state, owner, "
+    "id, created_ms, updated_ms, submission, title, root, order_digest, kernel, options, command, steps_total, "
+    "first_step, state, owner, "
     "engine_json, kernel_trainer, verdict, reason, report_json, "
     "(SELECT count(*) FROM steps WHERE steps.audit = audits.id AND steps.status = 'matched')";
 
@@ -47,7 +48,8 @@ AuditRow readAudit(const Query& query) {
 }
 
 tl::unexpected<base::Error> noSuchAudit(AuditId id) {
-    return base::fail(base::ErrorCode::usage, fmt::format("there is no audit {} in this store", id), "list the audits that are there");
+    return base::fail(base::ErrorCode::usage, fmt::format("there is no audit {} in this store", id),
+                      "list the audits that are there");
 }
 
 struct Holder {
@@ -68,7 +70,10 @@ base::Result<Holder> holderOf(detail::Database& database, AuditId id) {
 
 base::Result<void> AuditStore::State::requireOwned(AuditId id) {
     {
-        ASSAY_TRY(query, database->query("UPDATE audits SET updated_ms = ? WHERE id = ? AND owner = ? AND state IN ('running', 'paused')"));
+        ASSAY_TRY(
+            query,
+            database->query(
+                "UPDATE audits SET updated_ms = ? WHERE id = ? AND owner = ? AND state IN ('running', 'paused')"));
         ASSAY_CHECK(query.bind(detail::nowMs()).bind(id).bind(owner).run());
     }
     if (database->changes() == 1) {
@@ -76,14 +81,18 @@ base::Result<void> AuditStore::State::requireOwned(AuditId id) {
     }
     ASSAY_TRY(holder, holderOf(*database, id));
     if (holder.state == "finished" || holder.state == "interrupted") {
-        return base::fail(base::ErrorCode::usage, fmt::format("audit {} is {}, so nothing can be added to it", id, holder.state),
+        return base::fail(base::ErrorCode::usage,
+                          fmt::format("audit {} is {}, so nothing can be added to it", id, holder.state),
                           holder.state == "interrupted" ? "resume it first" : "start a new audit");
     }
-    return base::fail(base::ErrorCode::usage, fmt::format("another process took over audit {}", id), "let the other process finish");
+    return base::fail(base::ErrorCode::usage, fmt::format("another process took over audit {}", id),
+                      "let the other process finish");
 }
 
-base::Result<void> AuditStore::State::writeJournal(std::optional<AuditId> id, std::string_view action, std::string_view detail) {
-    ASSAY_TRY(query, database->query("INSERT INTO journal (at_ms, audit, owner, action, detail) VALUES (?, ?, ?, ?, ?)"));
+base::Result<void> AuditStore::State::writeJournal(std::optional<AuditId> id, std::string_view action,
+                                                   std::string_view detail) {
+    ASSAY_TRY(query,
+              database->query("INSERT INTO journal (at_ms, audit, owner, action, detail) VALUES (?, ?, ?, ?, ?)"));
     return query.bind(detail::nowMs()).bind(id).bind(owner).bind(action).bind(detail).run();
 }
 
@@ -91,11 +100,24 @@ base::Result<AuditId> AuditStore::createAudit(const NewAudit& audit) {
     auto& database = *m_state->database;
     ASSAY_TRY(transaction, Transaction::begin(database));
     {
-        ASSAY_TRY(query, database.query("INSERT INTO audits (created_ms, updated_ms, submission, title, root, order_digest, kernel, options, "
-                                        "command, steps_total, first_step, state, owner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?)"));
+        ASSAY_TRY(
+            query,
+            database.query(
+                "INSERT INTO audits (created_ms, updated_ms, submission, title, root, order_digest, kernel, options, "
+                "command, steps_total, first_step, state, owner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', "
+                "?)"));
         const auto now = detail::nowMs();
-        query.bind(now).bind(now).bind(audit.submission).bind(audit.title).bind(audit.work.root).bind(audit.work.orderDigest);
-        query.bind(audit.work.kernel).bind(audit.work.options).bind(audit.command).bind(audit.stepsTotal).bind(audit.firstStep);
+        query.bind(now)
+            .bind(now)
+            .bind(audit.submission)
+            .bind(audit.title)
+            .bind(audit.work.root)
+            .bind(audit.work.orderDigest);
+        query.bind(audit.work.kernel)
+            .bind(audit.work.options)
+            .bind(audit.command)
+            .bind(audit.stepsTotal)
+            .bind(audit.firstStep);
         ASSAY_CHECK(query.bind(m_state->owner).run());
     }
     const AuditId id = database.lastInsertId();
@@ -114,8 +136,9 @@ base::Result<AuditRow> AuditStore::audit(AuditId id) const {
 }
 
 base::Result<std::vector<AuditRow>> AuditStore::audits(std::optional<AuditId> before, std::size_t limit) const {
-    ASSAY_TRY(query, m_state->database->query(
-                         fmt::format("SELECT {} FROM audits WHERE id < coalesce(?, 9223372036854775807) ORDER BY id DESC LIMIT ?", kColumns)));
+    ASSAY_TRY(query, m_state->database->query(fmt::format(
+                         "SELECT {} FROM audits WHERE id < coalesce(?, 9223372036854775807) ORDER BY id DESC LIMIT ?",
+                         kColumns)));
     query.bind(before).bind(detail::limitOf(limit));
     std::vector<AuditRow> rows;
     for (;;) {
@@ -150,7 +173,8 @@ base::Result<void> AuditStore::takeOver(AuditId id) {
         return base::fail(base::ErrorCode::usage, fmt::format("audit {} is finished", id), "start a new audit");
     }
     if (holder.working()) {
-        return base::fail(base::ErrorCode::usage, fmt::format("another process works on audit {}", id), "wait for it or end it");
+        return base::fail(base::ErrorCode::usage, fmt::format("another process works on audit {}", id),
+                          "wait for it or end it");
     }
     {
         ASSAY_TRY(query, database.query("UPDATE audits SET state = 'running', owner = ?, updated_ms = ? WHERE id = ?"));
@@ -172,7 +196,8 @@ base::Result<void> AuditStore::setFacts(AuditId id, const AuditFacts& facts) {
     return transaction.commit();
 }
 
-base::Result<void> AuditStore::finishAudit(AuditId id, std::string_view verdict, std::string_view reason, std::string_view reportJson) {
+base::Result<void> AuditStore::finishAudit(AuditId id, std::string_view verdict, std::string_view reason,
+                                           std::string_view reportJson) {
     if (reportJson.empty()) {
         return base::fail(base::ErrorCode::usage, "an audit ends only with its report");
     }
@@ -180,7 +205,9 @@ base::Result<void> AuditStore::finishAudit(AuditId id, std::string_view verdict,
     ASSAY_TRY(transaction, Transaction::begin(database));
     ASSAY_CHECK(m_state->requireOwned(id));
     {
-        ASSAY_TRY(query, database.query("UPDATE audits SET state = 'finished', verdict = ?, reason = ?, report_json = ? WHERE id = ?"));
+        ASSAY_TRY(query,
+                  database.query(
+                      "UPDATE audits SET state = 'finished', verdict = ?, reason = ?, report_json = ? WHERE id = ?"));
         ASSAY_CHECK(query.bind(verdict).bind(reason).bind(reportJson).bind(id).run());
     }
     ASSAY_CHECK(m_state->writeJournal(id, "audit finished", fmt::format("{}: {}", verdict, reason)));
@@ -204,7 +231,8 @@ base::Result<std::vector<AuditId>> AuditStore::markInterrupted() {
     std::vector<AuditId> gone;
     ASSAY_TRY(transaction, Transaction::begin(database));
     {
-        ASSAY_TRY(query, database.query("SELECT id, owner FROM audits WHERE state IN ('running', 'paused') ORDER BY id"));
+        ASSAY_TRY(query,
+                  database.query("SELECT id, owner FROM audits WHERE state IN ('running', 'paused') ORDER BY id"));
         for (;;) {
             ASSAY_TRY(more, query.next());
             if (!more) {
@@ -232,8 +260,11 @@ base::Result<std::optional<ResumableAudit>> AuditStore::findResumable(const Work
     ResumableAudit found;
     std::uint64_t first = 0;
     {
-        ASSAY_TRY(query, database.query("SELECT id, first_step, state, owner FROM audits WHERE root = ? AND order_digest = ? AND kernel = ? "
-                                        "AND options = ? AND state <> 'finished' ORDER BY id DESC"));
+        ASSAY_TRY(
+            query,
+            database.query(
+                "SELECT id, first_step, state, owner FROM audits WHERE root = ? AND order_digest = ? AND kernel = ? "
+                "AND options = ? AND state <> 'finished' ORDER BY id DESC"));
         query.bind(work.root).bind(work.orderDigest).bind(work.kernel).bind(work.options);
         for (;;) {
             ASSAY_TRY(more, query.next());

@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 
-/// Looks at the first bytes with plain reads, so that SQLite never opens (and never recovers, locks or creates files beside) a file
-/// that is obviously something else. application_id is big-endian at offset 68 (https://www.sqlite.org/fileformat2.html, 1.3).
+/// Looks at the first bytes with plain reads, so that SQLite never opens (and never recovers, locks or creates files
+/// beside) a file that is obviously something else. application_id is big-endian at offset 68
+/// (https://www.sqlite.org/fileformat2.html, 1.3).
 base::Result<void> refuseForeignFile(const base::fs::path& path) {
     std::error_code error;
     const auto status = base::fs::status(path, error);
@@ -57,7 +58,8 @@ base::Result<void> refuseForeignFile(const base::fs::path& path) {
 } // namespace
 
 std::int64_t detail::nowMs() {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
 }
 
 std::string_view auditStateName(AuditState state) {
@@ -74,7 +76,9 @@ std::string_view auditStateName(AuditState state) {
     return "interrupted";
 }
 
-int currentSchemaVersion() { return static_cast<int>(detail::migrations().size()); }
+int currentSchemaVersion() {
+    return static_cast<int>(detail::migrations().size());
+}
 
 AuditStore::AuditStore(std::unique_ptr<State> state) : m_state(std::move(state)) {}
 AuditStore::AuditStore(AuditStore&&) noexcept = default;
@@ -100,21 +104,28 @@ base::Result<AuditStore> AuditStore::open(const base::fs::path& path, Mode mode)
     return AuditStore(std::move(state));
 }
 
-const base::fs::path& AuditStore::path() const { return m_state->database->path(); }
+const base::fs::path& AuditStore::path() const {
+    return m_state->database->path();
+}
 
 base::Result<void> AuditStore::checkIntegrity() const {
     ASSAY_TRY(query, m_state->database->query("PRAGMA integrity_check(1)"));
     ASSAY_TRY(row, query.next());
     const std::string answer = row ? query.text(0) : "no answer";
     if (answer != "ok") {
-        return base::fail(base::Error{base::ErrorCode::malformed, fmt::format("the audit store is damaged: {}", answer), path().string(),
-                                      std::nullopt, "move it away and start a new one; \"sqlite3 FILE .recover\" may save its rows"});
+        return base::fail(base::Error{base::ErrorCode::malformed, fmt::format("the audit store is damaged: {}", answer),
+                                      path().string(), std::nullopt,
+                                      "move it away and start a new one; \"sqlite3 FILE .recover\" may save its rows"});
     }
     ASSAY_TRY(keys, m_state->database->query("PRAGMA foreign_key_check"));
     ASSAY_TRY(orphan, keys.next());
     if (orphan) {
-        return base::fail(base::Error{base::ErrorCode::malformed, fmt::format("the audit store is damaged: table {} refers to nothing", keys.text(0)),
-                                      path().string(), std::nullopt, {}});
+        return base::fail(
+            base::Error{base::ErrorCode::malformed,
+                        fmt::format("the audit store is damaged: table {} refers to nothing", keys.text(0)),
+                        path().string(),
+                        std::nullopt,
+                        {}});
     }
     return {};
 }

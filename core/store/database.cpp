@@ -32,7 +32,8 @@ int enterWal(sqlite3* handle) {
 } // namespace
 
 Query::Query(Query&& other) noexcept
-    : m_database(other.m_database), m_statement(other.m_statement), m_bound(other.m_bound), m_bindFailed(other.m_bindFailed) {
+    : m_database(other.m_database), m_statement(other.m_statement), m_bound(other.m_bound),
+      m_bindFailed(other.m_bindFailed) {
     other.m_statement = nullptr;
 }
 
@@ -64,8 +65,8 @@ Query& Query::bind(double value) {
 }
 
 Query& Query::bind(std::string_view value) {
-    m_bindFailed |= sqlite3_bind_text64(m_statement, ++m_bound, value.empty() ? "" : value.data(), value.size(), SQLITE_TRANSIENT,
-                                        SQLITE_UTF8) != SQLITE_OK;
+    m_bindFailed |= sqlite3_bind_text64(m_statement, ++m_bound, value.empty() ? "" : value.data(), value.size(),
+                                        SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
     return *this;
 }
 
@@ -76,8 +77,11 @@ Query& Query::bindNull() {
 
 base::Result<bool> Query::next() {
     if (m_bindFailed) {
-        base::Error error{base::ErrorCode::malformed, fmt::format("a value does not fit the audit store ({})", sqlite3_sql(m_statement)),
-                          m_database->path().string(), std::nullopt, {}};
+        base::Error error{base::ErrorCode::malformed,
+                          fmt::format("a value does not fit the audit store ({})", sqlite3_sql(m_statement)),
+                          m_database->path().string(),
+                          std::nullopt,
+                          {}};
         return base::fail(std::move(error));
     }
     ASSAY_ASSERT(m_bound == sqlite3_bind_parameter_count(m_statement));
@@ -109,21 +113,28 @@ void Query::rewind() {
     m_bindFailed = false;
 }
 
-std::int64_t Query::integer(int column) const { return sqlite3_column_int64(m_statement, column); }
+std::int64_t Query::integer(int column) const {
+    return sqlite3_column_int64(m_statement, column);
+}
 
 std::uint64_t Query::natural(int column) const {
     const auto value = integer(column);
     return value < 0 ? 0 : static_cast<std::uint64_t>(value);
 }
 
-std::uint32_t Query::word(int column) const { return static_cast<std::uint32_t>(natural(column)); }
+std::uint32_t Query::word(int column) const {
+    return static_cast<std::uint32_t>(natural(column));
+}
 
-double Query::real(int column) const { return sqlite3_column_double(m_statement, column); }
+double Query::real(int column) const {
+    return sqlite3_column_double(m_statement, column);
+}
 
 std::string Query::text(int column) const {
     const auto* bytes = sqlite3_column_text(m_statement, column);
     const auto size = sqlite3_column_bytes(m_statement, column);
-    return bytes == nullptr ? std::string() : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+    return bytes == nullptr ? std::string()
+                            : std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
 }
 
 std::optional<std::string> Query::optionalText(int column) const {
@@ -142,7 +153,8 @@ base::Result<std::unique_ptr<Database>> Database::open(const base::fs::path& pat
     sqlite3* handle = nullptr;
     const int flags = mode == Mode::readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     // One connection is used by one thread at a time, so SQLite's own mutexes are not needed.
-    const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+    const int code =
+        sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
     if (handle == nullptr) {
         return base::fail(base::ErrorCode::environment, "SQLite has no memory to open the audit store");
     }
@@ -151,7 +163,8 @@ base::Result<std::unique_ptr<Database>> Database::open(const base::fs::path& pat
         return base::fail(database->errorFor(code));
     }
     sqlite3_busy_timeout(handle, kBusyMs);
-    // A store that came from elsewhere must not be able to run anything: no functions in its schema, no writable schema.
+    // A store that came from elsewhere must not be able to run anything: no functions in its schema, no writable
+    // schema.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     return database;
@@ -164,7 +177,8 @@ base::Result<void> Database::configure(Mode mode) {
         }
     }
     // NORMAL: a power cut may lose the last commits but never the file; a killed process loses nothing.
-    return execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA cell_size_check = ON;"
+    return execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA "
+                   "cell_size_check = ON;"
                    "PRAGMA temp_store = MEMORY");
 }
 
@@ -179,7 +193,8 @@ base::Result<Query> Database::query(std::string_view sql) {
     auto found = m_statements.find(sql);
     if (found == m_statements.end()) {
         sqlite3_stmt* statement = nullptr;
-        const int code = sqlite3_prepare_v3(m_handle, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+        const int code = sqlite3_prepare_v3(m_handle, sql.data(), static_cast<int>(sql.size()),
+                                            SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
         if (code != SQLITE_OK) {
             return base::fail(errorFor(code));
         }
@@ -205,11 +220,17 @@ base::Result<void> Database::execute(const char* sql) {
     return {};
 }
 
-std::int64_t Database::lastInsertId() const { return sqlite3_last_insert_rowid(m_handle); }
+std::int64_t Database::lastInsertId() const {
+    return sqlite3_last_insert_rowid(m_handle);
+}
 
-std::int64_t Database::changes() const { return sqlite3_changes64(m_handle); }
+std::int64_t Database::changes() const {
+    return sqlite3_changes64(m_handle);
+}
 
-bool Database::inTransaction() const { return sqlite3_get_autocommit(m_handle) == 0; }
+bool Database::inTransaction() const {
+    return sqlite3_get_autocommit(m_handle) == 0;
+}
 
 base::Error Database::errorFor(int code) const {
     const std::string said = sqlite3_errmsg(m_handle);
@@ -223,14 +244,16 @@ base::Error Database::errorFor(int code) const {
                     "free some space or choose another place with --store or ASSAY_STORE");
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        return make(base::ErrorCode::environment, fmt::format("cannot write the audit store ({})", said),
-                    "check the permissions of the file and its folder, or choose another place with --store or ASSAY_STORE");
+        return make(
+            base::ErrorCode::environment, fmt::format("cannot write the audit store ({})", said),
+            "check the permissions of the file and its folder, or choose another place with --store or ASSAY_STORE");
     case SQLITE_CANTOPEN:
         if (systemErrno != 0 && systemErrno != ENOENT) {
             return base::systemError(m_path, "open the audit store", systemErrno);
         }
-        return make(base::ErrorCode::environment, fmt::format("cannot open the audit store ({})", said),
-                    "check that the folder exists and is writable, or choose another place with --store or ASSAY_STORE");
+        return make(
+            base::ErrorCode::environment, fmt::format("cannot open the audit store ({})", said),
+            "check that the folder exists and is writable, or choose another place with --store or ASSAY_STORE");
     case SQLITE_IOERR:
         if (systemErrno != 0) {
             return base::systemError(m_path, "read or write the audit store", systemErrno);

@@ -8,10 +8,12 @@ namespace assay::store {
 
 namespace {
 
-/// Collects the sites of one bucket. Rows arrive in (step, site) order, so a bucket is complete when the next one begins.
+/// Collects the sites of one bucket. Rows arrive in (step, site) order, so a bucket is complete when the next one
+/// begins.
 class BucketCells {
 public:
-    void add(std::uint32_t bucket, std::uint32_t site, std::uint64_t entries, std::uint64_t corrections, std::uint64_t offences) {
+    void add(std::uint32_t bucket, std::uint32_t site, std::uint64_t entries, std::uint64_t corrections,
+             std::uint64_t offences) {
         auto [at, isNew] = m_cells.try_emplace(site);
         auto& [cell, rows] = at->second;
         if (isNew) {
@@ -48,10 +50,12 @@ private:
 
 } // namespace
 
-base::Result<HeatMap> AuditStore::heatMap(AuditId id, std::uint64_t first, std::uint64_t last, std::size_t buckets) const {
+base::Result<HeatMap> AuditStore::heatMap(AuditId id, std::uint64_t first, std::uint64_t last,
+                                          std::size_t buckets) const {
     constexpr std::size_t kMaxBuckets = 1U << 20;
     if (first > last || last >= 1ULL << 53 || buckets == 0 || buckets > kMaxBuckets) {
-        return base::fail(base::ErrorCode::usage, "a heat map needs an ascending range of steps and 1 to 1,048,576 buckets");
+        return base::fail(base::ErrorCode::usage,
+                          "a heat map needs an ascending range of steps and 1 to 1,048,576 buckets");
     }
     HeatMap map;
     map.first = first;
@@ -61,9 +65,12 @@ base::Result<HeatMap> AuditStore::heatMap(AuditId id, std::uint64_t first, std::
     const auto used = static_cast<std::size_t>((steps + map.stepsPerBucket - 1) / map.stepsPerBucket);
     map.replayed.assign(used, 0);
     map.mismatched.assign(used, 0);
-    const auto bucketOf = [&](std::uint64_t step) { return static_cast<std::size_t>((step - first) / map.stepsPerBucket); };
+    const auto bucketOf = [&](std::uint64_t step) {
+        return static_cast<std::size_t>((step - first) / map.stepsPerBucket);
+    };
     {
-        ASSAY_TRY(query, m_state->database->query("SELECT step, status = 'mismatched' FROM steps WHERE audit = ? AND step BETWEEN ? AND ?"));
+        ASSAY_TRY(query, m_state->database->query(
+                             "SELECT step, status = 'mismatched' FROM steps WHERE audit = ? AND step BETWEEN ? AND ?"));
         query.bind(id).bind(first).bind(last);
         for (;;) {
             ASSAY_TRY(more, query.next());
@@ -74,8 +81,10 @@ base::Result<HeatMap> AuditStore::heatMap(AuditId id, std::uint64_t first, std::
             map.mismatched[bucketOf(query.natural(0))] += query.natural(1);
         }
     }
-    ASSAY_TRY(query, m_state->database->query("SELECT step, site, entries, corrections, offences FROM site_stats WHERE audit = ? AND step BETWEEN "
-                                              "? AND ? ORDER BY step, site"));
+    ASSAY_TRY(query,
+              m_state->database->query(
+                  "SELECT step, site, entries, corrections, offences FROM site_stats WHERE audit = ? AND step BETWEEN "
+                  "? AND ? ORDER BY step, site"));
     query.bind(id).bind(first).bind(last);
     BucketCells open;
     std::size_t current = 0;
@@ -89,10 +98,12 @@ base::Result<HeatMap> AuditStore::heatMap(AuditId id, std::uint64_t first, std::
         if (!more) {
             break;
         }
-        open.add(static_cast<std::uint32_t>(bucket), query.word(1), query.natural(2), query.natural(3), query.natural(4));
+        open.add(static_cast<std::uint32_t>(bucket), query.word(1), query.natural(2), query.natural(3),
+                 query.natural(4));
     }
-    std::sort(map.cells.begin(), map.cells.end(),
-              [](const HeatCell& a, const HeatCell& b) { return std::pair(a.site, a.bucket) < std::pair(b.site, b.bucket); });
+    std::sort(map.cells.begin(), map.cells.end(), [](const HeatCell& a, const HeatCell& b) {
+        return std::pair(a.site, a.bucket) < std::pair(b.site, b.bucket);
+    });
     return map;
 }
 

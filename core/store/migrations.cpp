@@ -33,8 +33,9 @@ base::Result<int> identify(Database& database) {
     }
     if (version > newest) {
         error.code = base::ErrorCode::environment;
-        error.message = fmt::format("the audit store has schema version {}, this release knows versions up to {}; it was left as it is",
-                                    version, newest);
+        error.message = fmt::format(
+            "the audit store has schema version {}, this release knows versions up to {}; it was left as it is",
+            version, newest);
         error.remedy = "use the newer release, or choose another file with --store or ASSAY_STORE";
         return base::fail(std::move(error));
     }
@@ -68,9 +69,10 @@ base::Result<void> requireCurrent(Database& database) {
     ASSAY_TRY(version, identify(database));
     const auto newest = static_cast<int>(migrations().size());
     if (version != newest) {
-        return base::fail(base::Error{base::ErrorCode::environment,
-                                      fmt::format("the audit store has schema version {}, version {} is needed", version, newest),
-                                      database.path().string(), std::nullopt, "open it once for writing, which updates it"});
+        return base::fail(
+            base::Error{base::ErrorCode::environment,
+                        fmt::format("the audit store has schema version {}, version {} is needed", version, newest),
+                        database.path().string(), std::nullopt, "open it once for writing, which updates it"});
     }
     return database.configure(Database::Mode::readOnly);
 }

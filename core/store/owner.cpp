@@ -82,7 +82,8 @@ std::string currentOwner() {
 bool ownerMayBeAlive(std::string_view text) {
     std::istringstream stream{std::string(text)};
     Owner owner;
-    if (!(stream >> owner.scheme >> owner.machine >> owner.boot >> owner.space >> owner.pid >> owner.start) || owner.scheme != kScheme) {
+    if (!(stream >> owner.scheme >> owner.machine >> owner.boot >> owner.space >> owner.pid >> owner.start) ||
+        owner.scheme != kScheme) {
         return false;
     }
     const auto own = thisProcess();

@@ -20,7 +20,8 @@ struct WorkKey {
     std::string root;        ///< of the submission, hex
     std::string orderDigest; ///< hex of the order whose values count
     std::string kernel;      ///< the auditor's profile text
-    std::string options;     ///< canonical text of everything else that changes the replay (scope, range, nonce, log ignored)
+    std::string
+        options; ///< canonical text of everything else that changes the replay (scope, range, nonce, log ignored)
     bool operator==(const WorkKey&) const = default;
 };
 
@@ -28,7 +29,7 @@ struct NewAudit {
     std::string submission; ///< absolute path
     std::string title;
     WorkKey work;
-    std::string command;    ///< the command line that does the same, for "copy as command"
+    std::string command; ///< the command line that does the same, for "copy as command"
     std::uint64_t stepsTotal = 0;
     std::uint64_t firstStep = 1; ///< first planned step
 };
@@ -52,8 +53,8 @@ struct AuditRow {
     std::string engineJson, kernelTrainer;
     std::string verdict = "not_checked"; ///< name
     std::string reason;
-    std::string reportJson;              ///< the complete report, empty until finished
-    std::uint64_t stepsMatched = 0;      ///< stored so far
+    std::string reportJson;         ///< the complete report, empty until finished
+    std::uint64_t stepsMatched = 0; ///< stored so far
 };
 
 struct ResumableAudit {
@@ -153,7 +154,8 @@ struct StepWrite {
     std::vector<CorrectionRow> corrections;
 };
 
-/// Counts of one site over the steps of one bucket. `min` and `max` are over the *replayed* steps; a step without a row counts as 0.
+/// Counts of one site over the steps of one bucket. `min` and `max` are over the *replayed* steps; a step without a row
+/// counts as 0.
 struct HeatCell {
     std::uint32_t site = 0;
     std::uint32_t bucket = 0;
@@ -162,7 +164,8 @@ struct HeatCell {
     std::uint64_t maxOffences = 0, sumOffences = 0;
     bool operator==(const HeatCell&) const = default;
 };
-/// Bucket b covers steps first + b * stepsPerBucket .. ; cells that are all zero are left out, sorted by (site, bucket).
+/// Bucket b covers steps first + b * stepsPerBucket .. ; cells that are all zero are left out, sorted by (site,
+/// bucket).
 struct HeatMap {
     std::uint64_t first = 0, last = 0, stepsPerBucket = 1;
     std::vector<std::uint64_t> replayed;   ///< steps stored per bucket; 0 = nothing is known there

@@ -12,7 +12,9 @@ base::Result<std::int64_t> AuditStore::addNote(const NewNote& note) {
     ASSAY_TRY(transaction, Transaction::begin(database));
     ASSAY_TRY(row, audit(note.audit));
     {
-        ASSAY_TRY(query, database.query("INSERT INTO notes (audit, created_ms, updated_ms, subject, text) VALUES (?, ?, ?, ?, ?)"));
+        ASSAY_TRY(
+            query,
+            database.query("INSERT INTO notes (audit, created_ms, updated_ms, subject, text) VALUES (?, ?, ?, ?, ?)"));
         const auto now = detail::nowMs();
         ASSAY_CHECK(query.bind(row.id).bind(now).bind(now).bind(note.subject).bind(note.text).run());
     }
@@ -59,7 +61,9 @@ base::Result<void> AuditStore::deleteNote(std::int64_t noteId) {
 }
 
 base::Result<std::vector<NoteRow>> AuditStore::notes(AuditId id) const {
-    ASSAY_TRY(query, m_state->database->query("SELECT id, audit, created_ms, updated_ms, subject, text FROM notes WHERE audit = ? ORDER BY id"));
+    ASSAY_TRY(query,
+              m_state->database->query(
+                  "SELECT id, audit, created_ms, updated_ms, subject, text FROM notes WHERE audit = ? ORDER BY id"));
     query.bind(id);
     std::vector<NoteRow> rows;
     for (;;) {
@@ -67,20 +71,24 @@ base::Result<std::vector<NoteRow>> AuditStore::notes(AuditId id) const {
         if (!more) {
             return rows;
         }
-        rows.push_back({query.integer(0), query.integer(1), query.integer(2), query.integer(3), query.text(4), query.text(5)});
+        rows.push_back(
+            {query.integer(0), query.integer(1), query.integer(2), query.integer(3), query.text(4), query.text(5)});
     }
 }
 
-base::Result<void> AuditStore::appendJournal(std::optional<AuditId> id, std::string_view action, std::string_view detail) {
+base::Result<void> AuditStore::appendJournal(std::optional<AuditId> id, std::string_view action,
+                                             std::string_view detail) {
     ASSAY_TRY(transaction, Transaction::begin(*m_state->database));
     ASSAY_CHECK(m_state->writeJournal(id, action, detail));
     return transaction.commit();
 }
 
-base::Result<std::vector<JournalRow>> AuditStore::journal(std::optional<AuditId> id, std::optional<std::int64_t> afterId, std::size_t limit) const {
-    ASSAY_TRY(query, m_state->database->query(fmt::format("SELECT id, at_ms, audit, owner, action, detail FROM journal WHERE {} id > coalesce(?, 0) "
-                                                          "ORDER BY id LIMIT ?",
-                                                          id ? "audit = ? AND" : "")));
+base::Result<std::vector<JournalRow>>
+AuditStore::journal(std::optional<AuditId> id, std::optional<std::int64_t> afterId, std::size_t limit) const {
+    ASSAY_TRY(query, m_state->database->query(fmt::format(
+                         "SELECT id, at_ms, audit, owner, action, detail FROM journal WHERE {} id > coalesce(?, 0) "
+                         "ORDER BY id LIMIT ?",
+                         id ? "audit = ? AND" : "")));
     if (id) {
         query.bind(*id);
     }
@@ -106,9 +114,10 @@ base::Result<std::vector<JournalRow>> AuditStore::journal(std::optional<AuditId>
 
 base::Result<void> AuditStore::touchRecent(std::string_view path, std::string_view kind, std::string_view title) {
     // `ord` and not the time decides the order: clocks go back, and two files may be opened in one millisecond.
-    ASSAY_TRY(query, m_state->database->query("INSERT INTO recent (path, kind, title, opened_ms, ord) VALUES (?, ?, ?, ?, "
-                                              "(SELECT coalesce(max(ord), 0) + 1 FROM recent)) ON CONFLICT (path) DO UPDATE SET kind = "
-                                              "excluded.kind, title = excluded.title, opened_ms = excluded.opened_ms, ord = excluded.ord"));
+    ASSAY_TRY(query, m_state->database->query(
+                         "INSERT INTO recent (path, kind, title, opened_ms, ord) VALUES (?, ?, ?, ?, "
+                         "(SELECT coalesce(max(ord), 0) + 1 FROM recent)) ON CONFLICT (path) DO UPDATE SET kind = "
+                         "excluded.kind, title = excluded.title, opened_ms = excluded.opened_ms, ord = excluded.ord"));
     return query.bind(path).bind(kind).bind(title).bind(detail::nowMs()).run();
 }
 
@@ -118,7 +127,8 @@ base::Result<void> AuditStore::forgetRecent(std::string_view path) {
 }
 
 base::Result<std::vector<RecentRow>> AuditStore::recent(std::size_t limit) const {
-    ASSAY_TRY(query, m_state->database->query("SELECT path, kind, title, opened_ms FROM recent ORDER BY ord DESC LIMIT ?"));
+    ASSAY_TRY(query,
+              m_state->database->query("SELECT path, kind, title, opened_ms FROM recent ORDER BY ord DESC LIMIT ?"));
     query.bind(detail::limitOf(limit));
     std::vector<RecentRow> rows;
     for (;;) {
@@ -131,7 +141,10 @@ base::Result<std::vector<RecentRow>> AuditStore::recent(std::size_t limit) const
 }
 
 base::Result<void> AuditStore::setSetting(std::string_view key, std::string_view value) {
-    ASSAY_TRY(query, m_state->database->query("INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"));
+    ASSAY_TRY(
+        query,
+        m_state->database->query(
+            "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"));
     return query.bind(key).bind(value).run();
 }
 

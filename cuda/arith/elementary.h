@@ -9,11 +9,12 @@
 #include "cuda/arith/two_sum.h"
 
 /// FP64 elementary functions from IEEE basic operations only (add, subtract, multiply, divide, compare, integer bit
-/// operations), so that every machine gets the same bits; libm, sleef and libdevice differ from each other and from version
-/// to version. Persistent: changing one operation changes every commitment, and needs a new `semantics` version.
+/// operations), so that every machine gets the same bits; libm, sleef and libdevice differ from each other and from
+/// version to version. Persistent: changing one operation changes every commitment, and needs a new `semantics`
+/// version.
 ///
-/// Largest errors measured against MPFR over millions of arguments each (tests/numerics/elementary_test.cpp), in units in
-/// the last place of the correctly rounded result; the tests fail above the stated bounds.
+/// Largest errors measured against MPFR over millions of arguments each (tests/numerics/elementary_test.cpp), in units
+/// in the last place of the correctly rounded result; the tests fail above the stated bounds.
 ///
 /// | function   | bound  | specials                                                                           |
 /// |------------|--------|------------------------------------------------------------------------------------|
@@ -27,9 +28,9 @@
 /// | powInteger | 0.51   | for n <= 2^45 (1.0 where the result is subnormal); see its own comment             |
 /// | sqrtOwn    | 0.50   | IEEE                                                                               |
 ///
-/// A NaN argument is returned as it is. The polynomials are Taylor series, cut where the rest is below 2^-57 of the result:
-/// their coefficients are quotients of small integers, which the compiler rounds once.
-/// exp, log, sigmoid, tanh and erf are free of branches, so that loops over them vectorise (core/numerics/arrays.h).
+/// A NaN argument is returned as it is. The polynomials are Taylor series, cut where the rest is below 2^-57 of the
+/// result: their coefficients are quotients of small integers, which the compiler rounds once. exp, log, sigmoid, tanh
+/// and erf are free of branches, so that loops over them vectorise (core/numerics/arrays.h).
 namespace assay::arith {
 
 namespace detail {
@@ -75,8 +76,8 @@ struct ExpParts {
     return {bitsOf(shifted) - bitsOf(kRoundingMagic), r, tail + r * r * p};
 }
 
-/// 2^k = first * second for -1080 <= k <= 1026 (two's complement), both normal, so that value * first * second is rounded
-/// only where the result is subnormal.
+/// 2^k = first * second for -1080 <= k <= 1026 (two's complement), both normal, so that value * first * second is
+/// rounded only where the result is subnormal.
 struct PowerOfTwo {
     double first = 1.0;
     double second = 1.0;
@@ -134,8 +135,8 @@ struct PowerOfTwo {
     return x != x ? x : result;
 }
 
-/// 1 / (1 + e^-x). With e = e^-|x|, d = fl(1 + e) and q = e / (1 + e): q for negative x, 1 - q otherwise. What d lost to
-/// rounding is given back in the numerator, to first order: e / (d + lost) = (e - e lost / d) / d + ...
+/// 1 / (1 + e^-x). With e = e^-|x|, d = fl(1 + e) and q = e / (1 + e): q for negative x, 1 - q otherwise. What d lost
+/// to rounding is given back in the numerator, to first order: e / (d + lost) = (e - e lost / d) / d + ...
 [[nodiscard]] ASSAY_HD ASSAY_INLINE double sigmoidOwn(double x) {
     const double minus = -detail::magnitude(x);
     const detail::ExpParts parts = detail::expReduce(minus < -746.0 ? -746.0 : minus);
@@ -154,7 +155,8 @@ struct PowerOfTwo {
 }
 
 /// With t = e^(2|x|) - 1 = (2^k - 1) + 2^k (r + small), whose leading parts are added exactly: t / (t + 2) where t < 2,
-/// what the denominator lost to rounding being given back in the numerator to first order, and 1 - 2 / (t + 2) otherwise.
+/// what the denominator lost to rounding being given back in the numerator to first order, and 1 - 2 / (t + 2)
+/// otherwise.
 [[nodiscard]] ASSAY_HD ASSAY_INLINE double tanhOwn(double x) {
     const double twice = 2.0 * detail::magnitude(x);
     const double clamped = twice < 44.0 ? twice : 44.0; // 1 - tanh 22 < 2^-62
@@ -172,39 +174,37 @@ struct PowerOfTwo {
     return x != x ? x : result;
 }
 
-/// Error function. Below 1/2 its Taylor series in x^2; above, Taylor steps from the centre c of one of 44 intervals of width
-/// 1/8: erf(c + h) = erf(c) + h (q0 + q1/2 + q2/3 + ...), q0 = erf'(c), q1 = -2hc q0, q(n+1) = -2h (c q(n) + h q(n-1)) / (n+1).
-/// The tables hold erf(c) (rounded), what the rounding lost, and erf'(c) = 2/sqrt(pi) e^(-c^2).
+/// Error function. Below 1/2 its Taylor series in x^2; above, Taylor steps from the centre c of one of 44 intervals of
+/// width 1/8: erf(c + h) = erf(c) + h (q0 + q1/2 + q2/3 + ...), q0 = erf'(c), q1 = -2hc q0, q(n+1) = -2h (c q(n) + h
+/// q(n-1)) / (n+1). The tables hold erf(c) (rounded), what the rounding lost, and erf'(c) = 2/sqrt(pi) e^(-c^2).
 [[nodiscard]] ASSAY_HD ASSAY_INLINE double erfOwn(double x) {
     static constexpr double kValue[44] = {
-        0x1.25b8a88b6dd7fp-1, 0x1.569243d2b3a9bp-1, 0x1.7fb9bfaed8078p-1, 0x1.a1551a16aaeafp-1,
-        0x1.bbef0fbde6221p-1, 0x1.d0580b2cfd249p-1, 0x1.df85ea8db188ep-1, 0x1.ea7730ed0bbb9p-1,
-        0x1.f21c9f12f0677p-1, 0x1.f74a6d9a38383p-1, 0x1.fab0dd89d1309p-1, 0x1.fcdacca0bfb73p-1,
-        0x1.fe307f2b503d0p-1, 0x1.fefcce6813974p-1, 0x1.ff733814af88cp-1, 0x1.ffb5bdf67fe6fp-1,
-        0x1.ffd9f78c7524ap-1, 0x1.ffed167b12ac2p-1, 0x1.fff6dee89352ep-1, 0x1.fffbb8f1049c6p-1,
-        0x1.fffe0e0140857p-1, 0x1.ffff2436a21dcp-1, 0x1.ffffa1de8c582p-1, 0x1.ffffd8e1a2f22p-1,
-        0x1.fffff039f9e8fp-1, 0x1.fffff9d446cccp-1, 0x1.fffffda86faa9p-1, 0x1.ffffff233ee1dp-1,
-        0x1.ffffffb127525p-1, 0x1.ffffffe4aed5ep-1, 0x1.fffffff6d1e56p-1, 0x1.fffffffd01f89p-1,
-        0x1.ffffffff0dd2bp-1, 0x1.ffffffffb5be5p-1, 0x1.ffffffffe9eb0p-1, 0x1.fffffffff9a1bp-1,
-        0x1.fffffffffe380p-1, 0x1.ffffffffff845p-1, 0x1.ffffffffffdf8p-1, 0x1.fffffffffff7bp-1,
+        0x1.25b8a88b6dd7fp-1, 0x1.569243d2b3a9bp-1, 0x1.7fb9bfaed8078p-1, 0x1.a1551a16aaeafp-1, 0x1.bbef0fbde6221p-1,
+        0x1.d0580b2cfd249p-1, 0x1.df85ea8db188ep-1, 0x1.ea7730ed0bbb9p-1, 0x1.f21c9f12f0677p-1, 0x1.f74a6d9a38383p-1,
+        0x1.fab0dd89d1309p-1, 0x1.fcdacca0bfb73p-1, 0x1.fe307f2b503d0p-1, 0x1.fefcce6813974p-1, 0x1.ff733814af88cp-1,
+        0x1.ffb5bdf67fe6fp-1, 0x1.ffd9f78c7524ap-1, 0x1.ffed167b12ac2p-1, 0x1.fff6dee89352ep-1, 0x1.fffbb8f1049c6p-1,
+        0x1.fffe0e0140857p-1, 0x1.ffff2436a21dcp-1, 0x1.ffffa1de8c582p-1, 0x1.ffffd8e1a2f22p-1, 0x1.fffff039f9e8fp-1,
+        0x1.fffff9d446cccp-1, 0x1.fffffda86faa9p-1, 0x1.ffffff233ee1dp-1, 0x1.ffffffb127525p-1, 0x1.ffffffe4aed5ep-1,
+        0x1.fffffff6d1e56p-1, 0x1.fffffffd01f89p-1, 0x1.ffffffff0dd2bp-1, 0x1.ffffffffb5be5p-1, 0x1.ffffffffe9eb0p-1,
+        0x1.fffffffff9a1bp-1, 0x1.fffffffffe380p-1, 0x1.ffffffffff845p-1, 0x1.ffffffffffdf8p-1, 0x1.fffffffffff7bp-1,
         0x1.fffffffffffdfp-1, 0x1.ffffffffffff8p-1, 0x1.ffffffffffffep-1, 0x1.0000000000000p+0};
     static constexpr double kRest[44] = {
-        0x1.9534a3b5bd215p-55, 0x1.8eef7012e8df5p-56, 0x1.66cf14bcad032p-56, 0x1.a558a46df5f67p-57,
-        -0x1.322c1148e0d48p-55, 0x1.4fca6318dfee9p-55, -0x1.f71e8254d11a9p-55, 0x1.2c5bd7ce1388bp-55,
-        -0x1.7efe429672266p-58, 0x1.c33a329423946p-55, -0x1.ae61bd9db1babp-55, -0x1.2c33d88729e43p-55,
-        -0x1.8a555000387f8p-57, -0x1.b27cf5025d1c8p-58, 0x1.0a87238cea4f9p-56, 0x1.4e830346f6e7fp-62,
-        0x1.04ed6ff98e45dp-55, -0x1.ddc0ce3ed8fcbp-55, 0x1.b96c0ba13851dp-55, 0x1.d2c6266b51f27p-56,
-        -0x1.6aa36f86c14ddp-57, -0x1.3607959a29d36p-55, 0x1.832540129302ap-55, -0x1.c10adf6b19989p-55,
+        0x1.9534a3b5bd215p-55,  0x1.8eef7012e8df5p-56,  0x1.66cf14bcad032p-56,  0x1.a558a46df5f67p-57,
+        -0x1.322c1148e0d48p-55, 0x1.4fca6318dfee9p-55,  -0x1.f71e8254d11a9p-55, 0x1.2c5bd7ce1388bp-55,
+        -0x1.7efe429672266p-58, 0x1.c33a329423946p-55,  -0x1.ae61bd9db1babp-55, -0x1.2c33d88729e43p-55,
+        -0x1.8a555000387f8p-57, -0x1.b27cf5025d1c8p-58, 0x1.0a87238cea4f9p-56,  0x1.4e830346f6e7fp-62,
+        0x1.04ed6ff98e45dp-55,  -0x1.ddc0ce3ed8fcbp-55, 0x1.b96c0ba13851dp-55,  0x1.d2c6266b51f27p-56,
+        -0x1.6aa36f86c14ddp-57, -0x1.3607959a29d36p-55, 0x1.832540129302ap-55,  -0x1.c10adf6b19989p-55,
         -0x1.9d1bcd6174e99p-55, -0x1.bb06bab98bc7ep-57, -0x1.d230252d68f25p-56, 0x1.db123ed17221dp-55,
-        0x1.504f382db4102p-55, 0x1.389c0f32ad0f4p-59, -0x1.64d969b4be4c4p-55, -0x1.35e8e39884f62p-56,
-        0x1.0df73e7d2fc98p-55, -0x1.729d6819c7f34p-56, -0x1.ea527e0bef1ecp-58, -0x1.6a87270d2450ep-57,
-        0x1.7ce07114e4fe0p-55, 0x1.b0edc5a89ab8fp-56, -0x1.dcf8b10ff973bp-55, 0x1.00fa07f7fb612p-55,
-        0x1.5669e670f914bp-56, 0x1.0160ef15c497dp-56, 0x1.59ab24e589a30p-56, -0x1.a6d7d18831888p-55};
+        0x1.504f382db4102p-55,  0x1.389c0f32ad0f4p-59,  -0x1.64d969b4be4c4p-55, -0x1.35e8e39884f62p-56,
+        0x1.0df73e7d2fc98p-55,  -0x1.729d6819c7f34p-56, -0x1.ea527e0bef1ecp-58, -0x1.6a87270d2450ep-57,
+        0x1.7ce07114e4fe0p-55,  0x1.b0edc5a89ab8fp-56,  -0x1.dcf8b10ff973bp-55, 0x1.00fa07f7fb612p-55,
+        0x1.5669e670f914bp-56,  0x1.0160ef15c497dp-56,  0x1.59ab24e589a30p-56,  -0x1.a6d7d18831888p-55};
     static constexpr double kSlope[44] = {
-        0x1.a5074e2157620p-1, 0x1.681ff24b4ab04p-1, 0x1.2a8dcede3673bp-1, 0x1.dfca26f5bbf88p-2,
-        0x1.75a91a7f4d2edp-2, 0x1.1a0dc51a9934dp-2, 0x1.9cb5bd549b111p-3, 0x1.24a7b84d38971p-3,
-        0x1.92470a61b6965p-4, 0x1.0bf97e95f2a64p-4, 0x1.5a08e85af27e0p-5, 0x1.b1160991ff737p-6,
-        0x1.06ae13b0d3255p-6, 0x1.34d7dbc76d7e5p-7, 0x1.5ff2750fe7820p-8, 0x1.84ba3004a50d0p-9,
+        0x1.a5074e2157620p-1,  0x1.681ff24b4ab04p-1,  0x1.2a8dcede3673bp-1,  0x1.dfca26f5bbf88p-2,
+        0x1.75a91a7f4d2edp-2,  0x1.1a0dc51a9934dp-2,  0x1.9cb5bd549b111p-3,  0x1.24a7b84d38971p-3,
+        0x1.92470a61b6965p-4,  0x1.0bf97e95f2a64p-4,  0x1.5a08e85af27e0p-5,  0x1.b1160991ff737p-6,
+        0x1.06ae13b0d3255p-6,  0x1.34d7dbc76d7e5p-7,  0x1.5ff2750fe7820p-8,  0x1.84ba3004a50d0p-9,
         0x1.a024365f771bdp-10, 0x1.afc85e0f82e12p-11, 0x1.b23a5a23e4210p-12, 0x1.a740684026555p-13,
         0x1.8fdc1b2dcf7b9p-14, 0x1.6e2367dc27f95p-15, 0x1.44f21e49054f2p-16, 0x1.1783ceac28910p-17,
         0x1.d21397ead99cbp-19, 0x1.789fb715aae95p-20, 0x1.26f9df8519bd7p-21, 0x1.bfd7555a3bd68p-23,
@@ -262,8 +262,8 @@ struct PowerOfTwo {
     return x != x ? x : result;
 }
 
-/// base^n, by squaring in double-double arithmetic with the exponent kept apart. n = 0 gives 1 for every base, 0^n and Inf^n
-/// follow the sign rules of repeated multiplication. Scalar code with a loop of log2 n rounds.
+/// base^n, by squaring in double-double arithmetic with the exponent kept apart. n = 0 gives 1 for every base, 0^n and
+/// Inf^n follow the sign rules of repeated multiplication. Scalar code with a loop of log2 n rounds.
 [[nodiscard]] ASSAY_HD inline double powInteger(double base, std::uint64_t n) {
     const double infinity = doubleFromBits(0x7FF0000000000000ULL);
     if (n == 0) {
@@ -316,6 +316,8 @@ struct PowerOfTwo {
 }
 
 /// IEEE square root.
-[[nodiscard]] ASSAY_HD ASSAY_INLINE double sqrtOwn(double x) { return std::sqrt(x); }
+[[nodiscard]] ASSAY_HD ASSAY_INLINE double sqrtOwn(double x) {
+    return std::sqrt(x);
+}
 
 } // namespace assay::arith

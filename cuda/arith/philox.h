@@ -15,8 +15,8 @@ struct PhiloxKey {
 };
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
-/// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11). A bijection of the
-/// counter for each key; equal bits on every machine.
+/// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11). A bijection of
+/// the counter for each key; equal bits on every machine.
 [[nodiscard]] ASSAY_HD constexpr PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
     constexpr std::uint32_t kMultiply0 = 0xD2511F53U;
     constexpr std::uint32_t kMultiply1 = 0xCD9E8D57U;
@@ -25,8 +25,9 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
     for (int round = 0; round < 10; ++round) {
         const std::uint64_t product0 = static_cast<std::uint64_t>(kMultiply0) * counter[0];
         const std::uint64_t product1 = static_cast<std::uint64_t>(kMultiply1) * counter[2];
-        counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key.k0, static_cast<std::uint32_t>(product1),
-                   static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key.k1, static_cast<std::uint32_t>(product0)};
+        counter = {
+            static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key.k0, static_cast<std::uint32_t>(product1),
+            static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key.k1, static_cast<std::uint32_t>(product0)};
         key.k0 += kWeyl0;
         key.k1 += kWeyl1;
     }
@@ -37,8 +38,9 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
     return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
 }
 
-/// Four random words: number 4 * block .. 4 * block + 3 of (seed, step, stream). Persistent, never renumber: the counter is
-/// (block mod 2^32, block / 2^32 + 2^16 * (step / 2^32), step mod 2^32, stream). Preconditions: block < 2^48, step < 2^48.
+/// Four random words: number 4 * block .. 4 * block + 3 of (seed, step, stream). Persistent, never renumber: the
+/// counter is (block mod 2^32, block / 2^32 + 2^16 * (step / 2^32), step mod 2^32, stream). Preconditions: block <
+/// 2^48, step < 2^48.
 [[nodiscard]] ASSAY_HD constexpr PhiloxBlock randomBlock(std::uint64_t seed, std::uint64_t step, std::uint32_t stream,
                                                          std::uint64_t block) {
     const auto high = static_cast<std::uint32_t>(((block >> 32) & 0xFFFFU) | ((step >> 32) << 16));
@@ -57,7 +59,9 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 }
 
 /// True if dropout with probability `p` of being dropped keeps the element that drew `word`.
-[[nodiscard]] ASSAY_HD constexpr bool keepByDropout(std::uint32_t word, double p) { return uniform01(word) >= p; }
+[[nodiscard]] ASSAY_HD constexpr bool keepByDropout(std::uint32_t word, double p) {
+    return uniform01(word) >= p;
+}
 
 /// The position-to-sample map of one epoch: for fixed (seed, epoch, n) a bijection of 0 .. n-1. Precondition: i < n.
 /// An 8-round Feistel network on the smallest even number of bits that holds n - 1, with Philox as the round function

@@ -5,18 +5,21 @@
 
 #include "cuda/arith/host_device.h"
 
-/// The one summation order of everything that is not a matrix product. Persistent: changing it changes every commitment.
+/// The one summation order of everything that is not a matrix product. Persistent: changing it changes every
+/// commitment.
 ///
 /// For terms t[0] .. t[n-1]:
 ///  1. Cut into chunks of 1024 consecutive terms (the last may be shorter).
-///  2. In a chunk, lane l of 16 adds the terms l, l + 16, l + 32, ... one after the other, starting with the first itself.
+///  2. In a chunk, lane l of 16 adds the terms l, l + 16, l + 32, ... one after the other, starting with the first
+///  itself.
 ///  3. The lanes are combined pairwise with strides 8, 4, 2, 1: lane i += lane i + stride. Lane 0 is the chunk's sum.
-///  4. The chunk sums are combined in a balanced tree: neighbours (2i, 2i+1) are added, left operand first; an odd last one
+///  4. The chunk sums are combined in a balanced tree: neighbours (2i, 2i+1) are added, left operand first; an odd last
+///  one
 ///     passes up unchanged; repeat until one value is left.
 /// A lane without terms adds nothing. The empty sum is +0. Every addition is one FP64 addition.
 ///
-/// The order depends on n alone: not on threads, vector width or device. With at most 2^40 terms no term passes through more
-/// than 63 + 4 + 30 = 97 additions.
+/// The order depends on n alone: not on threads, vector width or device. With at most 2^40 terms no term passes through
+/// more than 63 + 4 + 30 = 97 additions.
 namespace assay::arith {
 
 inline constexpr std::uint64_t kTreeChunk = 1024;
@@ -24,12 +27,12 @@ inline constexpr std::uint64_t kTreeLanes = 16;
 
 namespace detail {
 
-/// -0 is the neutral element of IEEE addition: -0 + x is x for every x, both zeros included. Lanes start with it, so that
-/// "starts with the first term" and "a missing term adds nothing" need no branches.
+/// -0 is the neutral element of IEEE addition: -0 + x is x for every x, both zeros included. Lanes start with it, so
+/// that "starts with the first term" and "a missing term adds nothing" need no branches.
 inline constexpr double kNeutral = -0.0;
 
-/// Combines values that arrive in order as step 4 says, for W independent sums at once. Like a binary counter: bit b of the
-/// number of chunks seen so far tells whether slot b holds the sum of a complete group of 2^b chunks.
+/// Combines values that arrive in order as step 4 says, for W independent sums at once. Like a binary counter: bit b of
+/// the number of chunks seen so far tells whether slot b holds the sum of a complete group of 2^b chunks.
 template <int W>
 struct TreeStack {
     double slot[54][W];
@@ -179,8 +182,8 @@ ASSAY_HD ASSAY_INLINE void treeSumTile(std::uint64_t rows, std::uint64_t first, 
 
 } // namespace detail
 
-/// out[c] = treeSum(rows, [&](r) { return term(r, c); }) for c < cols, the same bits, with the rows as the outer loop so
-/// that row-major data is read in order. term(r, c) -> double, called once per pair.
+/// out[c] = treeSum(rows, [&](r) { return term(r, c); }) for c < cols, the same bits, with the rows as the outer loop
+/// so that row-major data is read in order. term(r, c) -> double, called once per pair.
 template <typename F>
 ASSAY_HD ASSAY_INLINE void treeSumColumns(std::uint64_t rows, std::uint64_t cols, F&& term, double* out) {
     std::uint64_t first = 0;
@@ -192,8 +195,8 @@ ASSAY_HD ASSAY_INLINE void treeSumColumns(std::uint64_t rows, std::uint64_t cols
     }
 }
 
-/// Index of the largest of value(0) .. value(n-1); the lowest index wins among equals (both zeros are equal); the first NaN,
-/// if there is one, wins over everything. Precondition: n > 0.
+/// Index of the largest of value(0) .. value(n-1); the lowest index wins among equals (both zeros are equal); the first
+/// NaN, if there is one, wins over everything. Precondition: n > 0.
 template <typename F>
 [[nodiscard]] ASSAY_HD ASSAY_INLINE std::uint64_t argMax(std::uint64_t n, F&& value) {
     std::uint64_t best = 0;

@@ -10,12 +10,14 @@ namespace assay::arith {
 /// Unit roundoff of FP64 (half the distance from 1 to the next value).
 inline constexpr double kUnitRoundoff = 0x1p-53;
 
-/// RN: rounds to the nearest FP32 value, ties to even, and makes -0 positive. Overflow gives an infinity, NaN stays NaN.
-/// Monotone: x <= y implies RN(x) <= RN(y).
-[[nodiscard]] ASSAY_HD constexpr float roundToFloat(double x) { return static_cast<float>(x) + 0.0F; }
+/// RN: rounds to the nearest FP32 value, ties to even, and makes -0 positive. Overflow gives an infinity, NaN stays
+/// NaN. Monotone: x <= y implies RN(x) <= RN(y).
+[[nodiscard]] ASSAY_HD constexpr float roundToFloat(double x) {
+    return static_cast<float>(x) + 0.0F;
+}
 
-/// The integer m that orders floats: the bits of a positive value, minus the magnitude bits of a negative one. Both zeros
-/// have key 0; neighbours differ by 1; the infinities have keys +-0x7F800000. The key of a NaN is meaningless.
+/// The integer m that orders floats: the bits of a positive value, minus the magnitude bits of a negative one. Both
+/// zeros have key 0; neighbours differ by 1; the infinities have keys +-0x7F800000. The key of a NaN is meaningless.
 [[nodiscard]] ASSAY_HD constexpr std::int32_t keyOf(float x) {
     const std::uint32_t bits = bitsOf(x);
     const auto magnitude = static_cast<std::int32_t>(bits & 0x7FFFFFFFU);

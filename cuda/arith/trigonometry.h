@@ -39,7 +39,8 @@ inline constexpr double kDirectReductionLimit = 0x1p20;
 /// turns are skipped; 192 bits from there leave an error below 2^-137 of a quarter turn, and no double is nearer than
 /// 2^-62 to a multiple of it.
 [[nodiscard]] ASSAY_HD inline QuarterTurns reduceHuge(double x) {
-    static constexpr std::uint64_t kTwoOverPi[20] = { // binary digits of 2/pi after the point
+    static constexpr std::uint64_t kTwoOverPi[20] = {
+        // binary digits of 2/pi after the point
         0xA2F9836E4E441529ULL, 0xFC2757D1F534DDC0ULL, 0xDB6295993C439041ULL, 0xFE5163ABDEBBC561ULL,
         0xB7246E3A424DD2E0ULL, 0x06492EEA09D1921CULL, 0xFE1DEB1CB129A73EULL, 0xE88235F52EBB4484ULL,
         0xE99C7026B45F7E41ULL, 0x3991D639835339F4ULL, 0x9C845F8BBDF9283BULL, 0x1FF897FFDE05980FULL,

@@ -40,8 +40,8 @@ struct DoublePair {
 }
 
 /// Adds the blocks of one product element in the fixed order 0, 1, 2, ...: the rounding errors of the additions are
-/// collected and added once at the end, so that the number of blocks does not enter the error bound. With a single block
-/// value() is that block, unrounded.
+/// collected and added once at the end, so that the number of blocks does not enter the error bound. With a single
+/// block value() is that block, unrounded.
 struct BlockSum {
     double sum = -0.0;       ///< -0 is the neutral element of addition: the first block passes unchanged
     double correction = 0.0; ///< sum of the additions' rounding errors

@@ -48,7 +48,8 @@ void compare(const char* name, double lo, double hi, Library library, Own own,
     std::printf("\n");
     bench::require(forceIsa(best), "isa");
     for (std::uint64_t i = 0; i < kCount; ++i) {
-        bench::require(b[i] == c[i] && std::fabs(a[i] - c[i]) <= 1e-15 * std::fabs(a[i]), name); // libm errs by 2 ulp too
+        bench::require(b[i] == c[i] && std::fabs(a[i] - c[i]) <= 1e-15 * std::fabs(a[i]),
+                       name); // libm errs by 2 ulp too
     }
 }
 
@@ -56,13 +57,20 @@ void compare(const char* name, double lo, double hi, Library library, Own own,
 
 int main() {
     bench::printHeader("elementary functions against libm", 4);
-    compare("exp", -10, 10, [](double v) { return std::exp(v); }, [](double v) { return arith::expOwn(v); }, expArray);
-    compare("log", 1e-3, 100, [](double v) { return std::log(v); }, [](double v) { return arith::logOwn(v); }, logArray);
-    compare("tanh", -4, 4, [](double v) { return std::tanh(v); }, [](double v) { return arith::tanhOwn(v); }, tanhArray);
-    compare("sigmoid", -8, 8, [](double v) { return 1.0 / (1.0 + std::exp(-v)); },
-            [](double v) { return arith::sigmoidOwn(v); }, sigmoidArray);
-    compare("erf", -3, 3, [](double v) { return std::erf(v); }, [](double v) { return arith::erfOwn(v); }, erfArray);
-    compare("sin", -10, 10, [](double v) { return std::sin(v); }, [](double v) { return arith::sinOwn(v); }, sinArray);
-    compare("cos", -10, 10, [](double v) { return std::cos(v); }, [](double v) { return arith::cosOwn(v); }, cosArray);
+    compare(
+        "exp", -10, 10, [](double v) { return std::exp(v); }, [](double v) { return arith::expOwn(v); }, expArray);
+    compare(
+        "log", 1e-3, 100, [](double v) { return std::log(v); }, [](double v) { return arith::logOwn(v); }, logArray);
+    compare(
+        "tanh", -4, 4, [](double v) { return std::tanh(v); }, [](double v) { return arith::tanhOwn(v); }, tanhArray);
+    compare(
+        "sigmoid", -8, 8, [](double v) { return 1.0 / (1.0 + std::exp(-v)); },
+        [](double v) { return arith::sigmoidOwn(v); }, sigmoidArray);
+    compare(
+        "erf", -3, 3, [](double v) { return std::erf(v); }, [](double v) { return arith::erfOwn(v); }, erfArray);
+    compare(
+        "sin", -10, 10, [](double v) { return std::sin(v); }, [](double v) { return arith::sinOwn(v); }, sinArray);
+    compare(
+        "cos", -10, 10, [](double v) { return std::cos(v); }, [](double v) { return arith::cosOwn(v); }, cosArray);
     return 0;
 }

@@ -33,7 +33,8 @@ int main() {
         const double p = static_cast<double>(log.size()) / static_cast<double>(values);
         const double entropy = (-p * std::log2(p) - (1 - p) * std::log2(1 - p)) / p + 1.0;
         const double bits = 8.0 * static_cast<double>(bytes.size()) / static_cast<double>(log.size());
-        std::printf("density %-6g %zu entries: %.3f bits per entry (entropy %.3f, +%.2f %%), encode %.1f ns, decode %.1f ns per "
+        std::printf("density %-6g %zu entries: %.3f bits per entry (entropy %.3f, +%.2f %%), encode %.1f ns, decode "
+                    "%.1f ns per "
                     "entry; dense base-3 would take %.0f times the bytes\n",
                     density, log.size(), bits, entropy, 100.0 * (bits / entropy - 1.0), encode, decode,
                     static_cast<double>(values) / 5.0 / static_cast<double>(bytes.size()));

@@ -18,7 +18,8 @@ struct Data {
     ProductSite site;
 };
 
-/// Values of size about sqrt(K) with norms that give the proven bound at K = block = 256. `density` of them are at ties.
+/// Values of size about sqrt(K) with norms that give the proven bound at K = block = 256. `density` of them are at
+/// ties.
 Data makeData(std::uint64_t rows, std::uint64_t cols, double density, bool exact) {
     test::RandomSource random(1);
     Data d;
@@ -33,8 +34,15 @@ Data makeData(std::uint64_t rows, std::uint64_t cols, double density, bool exact
     d.colNorm.assign(cols, 16.0);
     d.rowGranule.assign(rows, exact ? 0x1p-20 : 0x1p-30);
     d.colGranule.assign(cols, exact ? 0x1p-20 : 0x1p-30);
-    d.site = {d.y.data(),          rows, cols, d.rowNorm.data(), d.colNorm.data(), d.rowGranule.data(),
-              d.colGranule.data(), boundCoefficient(BoundKind::proven, 256, 256), 0};
+    d.site = {d.y.data(),
+              rows,
+              cols,
+              d.rowNorm.data(),
+              d.colNorm.data(),
+              d.rowGranule.data(),
+              d.colGranule.data(),
+              boundCoefficient(BoundKind::proven, 256, 256),
+              0};
     return d;
 }
 
@@ -67,7 +75,8 @@ void passes(const char* title, std::uint64_t rows, std::uint64_t cols, double de
         const double enforce =
             bench::nanosecondsPer(n, repeats, [&] { enforced = enforceSite(d.site, log, again.data()); });
         bench::require(enforced.offenceCount == 0 && again == out && recorded.entries == log.size(), "site pass");
-        std::printf("  %-9s plain rounding %.3f ns (%.2f x memcpy), record %.3f ns (%.2f x), enforce %.3f ns (%.2f x), %zu entries\n",
+        std::printf("  %-9s plain rounding %.3f ns (%.2f x memcpy), record %.3f ns (%.2f x), enforce %.3f ns (%.2f x), "
+                    "%zu entries\n",
                     activeIsa(), plain, plain / copy, record, record / copy, enforce, enforce / copy, log.size());
     }
     bench::require(forceIsa(best), "isa");
@@ -86,8 +95,8 @@ void norms(std::uint64_t rows, std::uint64_t cols) {
     const int repeats = static_cast<int>(std::max<std::uint64_t>(5, 100000000 / n / 8));
     const double copy =
         bench::nanosecondsPer(n, repeats, [&] { std::memcpy(copyOfA.data(), a.data(), n * sizeof(float)); });
-    std::printf("norms of %llu x %llu floats, memcpy of them %.3f ns per value\n", static_cast<unsigned long long>(rows),
-                static_cast<unsigned long long>(cols), copy);
+    std::printf("norms of %llu x %llu floats, memcpy of them %.3f ns per value\n",
+                static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols), copy);
     const Isa best = currentIsa();
     for (const Isa isa : {Isa::vector128, Isa::avx2, Isa::avx512}) {
         if (!forceIsa(isa)) {
@@ -102,8 +111,10 @@ void norms(std::uint64_t rows, std::uint64_t cols) {
         const double columns =
             bench::nanosecondsPer(n, repeats, [&] { columnSums(a.data(), rows, cols, cols, norm.data()); });
         bench::require(total != 0.0, "sum");
-        std::printf("  %-9s rowNorms %.3f ns (%.2f x), columnNorms %.3f ns (%.2f x), sum %.3f ns (%.2f x), columnSums %.3f ns (%.2f x)\n",
-                    activeIsa(), byRow, byRow / copy, byColumn, byColumn / copy, sum, sum / copy, columns, columns / copy);
+        std::printf("  %-9s rowNorms %.3f ns (%.2f x), columnNorms %.3f ns (%.2f x), sum %.3f ns (%.2f x), columnSums "
+                    "%.3f ns (%.2f x)\n",
+                    activeIsa(), byRow, byRow / copy, byColumn, byColumn / copy, sum, sum / copy, columns,
+                    columns / copy);
     }
     bench::require(forceIsa(best), "isa");
 }

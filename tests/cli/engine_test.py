@@ -50,13 +50,15 @@ class Verify(EngineTest):
             self.assertEqual(self.verify(0, "run", "--kernel", kernel)["verdict"], "accepted", kernel)
 
     def test_site_digests_with_and_without_the_log(self):
-        self.must("train", "job", "--out", "digest-run", "--site-digests", "own.txt")
-        self.verify(0, "digest-run", "--kernel", "noise=0.9", "--site-digests", "with.txt")
-        report = self.verify(5, "digest-run", "--kernel", "noise=0.9", "--ignore-log", "--site-digests", "without.txt")
-        own, with_log, without = (self.path(name).read_text() for name in ("own.txt", "with.txt", "without.txt"))
-        self.assertEqual(own, with_log)
-        self.assertNotEqual(own, without)
-        self.assertEqual(report["verdict"], "inconclusive")
+        self.must("order", "new", "--program", "gpt", "--steps", 3, "--batch", 4, "--width", 64, "--context", 32, "--out", "gpt")
+        self.must("train", "gpt", "--out", "digest-run", "--site-digests", "own.txt")
+        with_log = self.verify(0, "digest-run", "--kernel", "noise=0.9", "--site-digests", "with.txt", order="gpt")
+        without = self.verify(5, "digest-run", "--kernel", "noise=0.9", "--ignore-log", "--site-digests", "without.txt", order="gpt")
+        digests = [self.path(name).read_text() for name in ("own.txt", "with.txt", "without.txt")]
+        self.assertTrue(digests[0] == digests[1], "with the log, sites differ")
+        self.assertFalse(digests[0] == digests[2], "without the log, no site differs")
+        self.assertEqual((with_log["verdict"], without["verdict"]), ("accepted", "inconclusive"))
+        self.assertGreater(with_log["corrections"], 0)
 
     def test_without_an_order_nothing_is_accepted(self):
         report = self.verify(5, "run", "--data", "job", order=None)
@@ -97,7 +99,9 @@ class Verify(EngineTest):
         self.expect(3, "verify", "nowhere", "--order", "job", says="nowhere")
         self.expect(3, "verify", "run", "--order", "nowhere", says="nowhere")
         self.expect(3, "verify", "run", "--order", "job", "--data", "/nowhere", says="/nowhere")
-        self.expect(4, "verify", "run", "--order", "job", "--store", "/proc/x/store.sqlite", says="/proc/x")
+        result = self.assay("verify", "run", "--order", "job", "--store", "/proc/x/store.sqlite")
+        self.assertIn(result.code, (3, 4), result)
+        self.assertIn("/proc/x", result.err)
 
     def test_audits_are_kept_and_resumed(self):
         env = dict(self.env, ASSAY_STORE=str(self.path("kept.sqlite")))
@@ -158,7 +162,7 @@ class Rest(EngineTest):
         self.expect(2, "train", "job", "--out", "text-run", says="text-run")
         self.expect(3, "train", "nowhere", says="nowhere")
         self.expect(3, "train", "job", "--data", "/nowhere", "--out", "x", says="/nowhere")
-        self.expect(2, "train", "job", "--kernel", "threads=0,bad", "--out", "x", says="bad")
+        self.expect(2, "train", "job", "--kernel", "threads=1,bad", "--out", "x", says="bad")
         self.assertFalse(self.path("x").exists())
 
     def test_train_needs_nothing_but_an_order(self):

@@ -116,6 +116,22 @@ TEST(SiteTable, ParametersTheLossDoesNotDependOnAreLeftAlone) {
     EXPECT_NE(table->findSite("head.weight / update"), engine::kNone);
 }
 
+TEST(SiteTable, KnowsWhatAStepHoldsAtLeast) {
+    const auto order = makeStandardOrder("mlp");
+    const auto at = [&](std::uint64_t batch, tensor::Mode mode) {
+        return SiteTable::build(order.program, batch, order.order.optimizer, mode)->peakBytes();
+    };
+    EXPECT_GT(at(4, tensor::Mode::train), at(4, tensor::Mode::evaluate));
+    EXPECT_GT(at(4, tensor::Mode::evaluate), 4u * 256 * sizeof(float)); // the logits alone
+    // An order that no machine can hold is refused, not tried.
+    auto huge = order.order;
+    huge.data.samples = std::uint64_t{1} << 40;
+    huge.loop.batch = std::uint64_t{1} << 38;
+    const auto session = engine::Session::create(huge, order.program, profileOf("threads=1"));
+    ASSERT_FALSE(session);
+    EXPECT_EQ(session.error().code, base::ErrorCode::environment);
+}
+
 TEST(SiteTable, RefusesWhatDoesNotFitWithOperatorAndReason) {
     OrderWish wish;
     const auto order = makeOrder(wish);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input: one byte that chooses what is parsed, eight bytes of site size for sections, then the bytes to parse. Whatever is
-// accepted must be the one encoding of what was decoded, and every error must carry an offset inside the input.
+// Input: one byte that chooses what is parsed, eight bytes of site size for sections, then the bytes to parse. Whatever
+// is accepted must be the one encoding of what was decoded, and every error must carry an offset inside the input.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ASSAY_TRIALS elements: a trainer and an auditor whose results lie anywhere within H of the exact value, up to exactly D
-// apart, with every computed bound off by up to the slack d. No honest party may ever be accused, and the judge must confirm
-// whatever the auditor finds.
+// ASSAY_TRIALS elements: a trainer and an auditor whose results lie anywhere within H of the exact value, up to exactly
+// D apart, with every computed bound off by up to the slack d. No honest party may ever be accused, and the judge must
+// confirm whatever the auditor finds.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,7 +44,8 @@ bool judgeConvicts(double e, double H, const std::optional<LogEntry>& entry, flo
     return !floatsWithin(e, arith::kJudgeTakes * H).contains(keyOf(v));
 }
 
-/// Exact values that make trouble: around ties and floats of every size, zeros, subnormals, the overflow edge, both signs.
+/// Exact values that make trouble: around ties and floats of every size, zeros, subnormals, the overflow edge, both
+/// signs.
 double exactValue(RandomSource& random) {
     switch (random.below(8)) {
     case 0:
@@ -199,8 +200,7 @@ private:
             one.colGranule += j;
             one.indexBase = j;
             const auto near = static_cast<std::int32_t>(m_random.below(7)) - 3;
-            const std::int32_t key =
-                std::clamp(keyOf(m_trainerOut[j]) + near, -0x7F800000, 0x7F800000);
+            const std::int32_t key = std::clamp(keyOf(m_trainerOut[j]) + near, -0x7F800000, 0x7F800000);
             const float claimed = arith::fromKey(key);
             SiteLog log;
             switch (m_random.below(3)) {
@@ -210,7 +210,8 @@ private:
                 log.push_back({j, false, static_cast<std::uint32_t>(m_random.below(2))});
                 break;
             default:
-                log.push_back({j, true, bitsOf(m_random.below(4) == 0 ? arith::roundToFloat(exactValue(m_random)) : claimed)});
+                log.push_back(
+                    {j, true, bitsOf(m_random.below(4) == 0 ? arith::roundToFloat(exactValue(m_random)) : claimed)});
                 break;
             }
             float taken = 0.0F;
@@ -220,7 +221,8 @@ private:
                 ++counters.liesFound;
                 const std::optional<LogEntry> entry = log.empty() ? std::nullopt : std::optional(log[0]);
                 ASSERT_TRUE(judgeConvicts(m_exact[j], m_judgeH[j], entry, claimed))
-                    << describe(j) << " claimed key " << key << (entry ? (entry->whole ? " whole" : " parity") : " none");
+                    << describe(j) << " claimed key " << key
+                    << (entry ? (entry->whole ? " whole" : " parity") : " none");
             }
         }
     }
@@ -234,9 +236,9 @@ private:
         return text;
     }
     std::string describe(const EnforceStats& stats) const {
-        return stats.offences.empty() ? std::string()
-                                      : std::string(toString(stats.offences[0].kind)) + ": " +
-                                            describe(stats.offences[0].index);
+        return stats.offences.empty()
+                   ? std::string()
+                   : std::string(toString(stats.offences[0].kind)) + ": " + describe(stats.offences[0].index);
     }
 
     RandomSource m_random;
@@ -282,10 +284,8 @@ TEST(Adversarial, TrialsNoticeATighterRule) {
         const KeyInterval demands = floatsWithin(other, arith::kAuditorTakes * D);
         unlogged += demands.count() > 1 && floatsWithin(y, 1.9 * D).count() == 1 ? 1U : 0U;
         outside += !floatsWithin(other, 0.95 * D).contains(keyOf(arith::roundToFloat(y))) ? 1U : 0U;
-        notPermitted += floatsWithin(y, arith::kTrainerLogs * D).count() > 1 &&
-                                floatsWithin(other, 2.9 * D).count() == 1
-                            ? 1U
-                            : 0U;
+        notPermitted +=
+            floatsWithin(y, arith::kTrainerLogs * D).count() > 1 && floatsWithin(other, 2.9 * D).count() == 1 ? 1U : 0U;
     }
     EXPECT_GT(unlogged, 0U);
     EXPECT_GT(outside, 0U);

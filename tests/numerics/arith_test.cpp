@@ -205,7 +205,8 @@ std::vector<std::uint64_t> interestingSizes() {
     for (std::uint64_t n = 0; n <= 70; ++n) {
         sizes.push_back(n);
     }
-    for (const std::uint64_t n : {1008U, 1023U, 1024U, 1025U, 1040U, 2047U, 2048U, 2049U, 3072U, 5000U, 7168U, 7169U, 33333U}) {
+    for (const std::uint64_t n :
+         {1008U, 1023U, 1024U, 1025U, 1040U, 2047U, 2048U, 2049U, 3072U, 5000U, 7168U, 7169U, 33333U}) {
         sizes.push_back(n);
     }
     return sizes;
@@ -251,7 +252,8 @@ TEST(TreeSum, ColumnsGiveTheSameBits) {
                 v = random.sign() * random.logUniform(-20, 20);
             }
             std::vector<double> sums(cols, -1.0);
-            treeSumColumns(rows, cols, [&](std::uint64_t r, std::uint64_t c) { return a[r * cols + c]; }, sums.data());
+            treeSumColumns(
+                rows, cols, [&](std::uint64_t r, std::uint64_t c) { return a[r * cols + c]; }, sums.data());
             for (std::uint64_t c = 0; c < cols; ++c) {
                 const double one = treeSum(rows, [&](std::uint64_t r) { return a[r * cols + c]; });
                 ASSERT_EQ(bitsOf(sums[c]), bitsOf(one)) << rows << " x " << cols;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Largest error of each function in units in the last place, against MPFR. ASSAY_ARGUMENTS is the number of arguments per
-// range.
+// Largest error of each function in units in the last place, against MPFR. ASSAY_ARGUMENTS is the number of arguments
+// per range.
 #include "cuda/arith/elementary.h"
 
 #include <cmath>
@@ -266,7 +266,9 @@ TEST(Elementary, Pow) {
 
 #else
 
-TEST(Elementary, Accuracy) { GTEST_SKIP() << "MPFR was not found: the accuracy of the functions is not measured"; }
+TEST(Elementary, Accuracy) {
+    GTEST_SKIP() << "MPFR was not found: the accuracy of the functions is not measured";
+}
 
 #endif
 

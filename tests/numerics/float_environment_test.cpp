@@ -11,7 +11,9 @@
 namespace assay::numerics {
 namespace {
 
-TEST(FloatEnvironment, DefaultIsRight) { EXPECT_TRUE(checkFloatEnvironment()); }
+TEST(FloatEnvironment, DefaultIsRight) {
+    EXPECT_TRUE(checkFloatEnvironment());
+}
 
 TEST(FloatEnvironment, OtherRoundingModesAreRefused) {
     for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {

@@ -63,8 +63,9 @@ TEST(LogCodec, RoundTrips) {
 
 TEST(LogCodec, ExtremeIndices) {
     const std::uint64_t huge = ~0ULL;
-    for (const SiteLog& log : {SiteLog{{0, false, 0}}, SiteLog{{huge - 1, false, 1}}, SiteLog{{0, true, 0xFFFFFFFFU}, {huge - 1, false, 1}},
-                               SiteLog{{1ULL << 62, true, 1}, {(1ULL << 62) + 1, true, 2}, {(1ULL << 63) + 5, true, 3}}}) {
+    for (const SiteLog& log :
+         {SiteLog{{0, false, 0}}, SiteLog{{huge - 1, false, 1}}, SiteLog{{0, true, 0xFFFFFFFFU}, {huge - 1, false, 1}},
+          SiteLog{{1ULL << 62, true, 1}, {(1ULL << 62) + 1, true, 2}, {(1ULL << 63) + 5, true, 3}}}) {
         const auto decoded = decodeSection(encodeSection(log, huge), huge, 0);
         ASSERT_TRUE(decoded) << decoded.error().toString();
         EXPECT_EQ(*decoded, log);
@@ -173,7 +174,8 @@ TEST(LogCodec, CloseToEntropy) {
         const SiteLog log = randomLog(random, values, density, 0.0);
         const double p = static_cast<double>(log.size()) / static_cast<double>(values);
         const double entropy = (-p * std::log2(p) - (1 - p) * std::log2(1 - p)) / p + 1.0; // one bit of parity
-        const double bits = 8.0 * static_cast<double>(encodeSection(log, values).size()) / static_cast<double>(log.size());
+        const double bits =
+            8.0 * static_cast<double>(encodeSection(log, values).size()) / static_cast<double>(log.size());
         std::printf("density %g: %.3f bits per entry, entropy %.3f, %.2f %% above\n", density, bits, entropy,
                     100.0 * (bits / entropy - 1.0));
         EXPECT_LT(bits, entropy * 1.02);

@@ -30,10 +30,8 @@ TEST(BoundCoefficient, Values) {
 }
 
 TEST(Norms, ValuesAndGranules) {
-    const Vector a{3.0F, -4.0F, 0.0F, 99.0F, //
-                   0x1p-149F, 0x1.8p-140F, 0.0F, 99.0F,
-                   0.0F, 0.0F, 0.0F, 99.0F,
-                   6.0F, INFINITY, -0.75F, 99.0F};
+    const Vector a{3.0F,      -4.0F,       0.0F, 99.0F, //
+                   0x1p-149F, 0x1.8p-140F, 0.0F, 99.0F, 0.0F, 0.0F, 0.0F, 99.0F, 6.0F, INFINITY, -0.75F, 99.0F};
     double norm[4];
     double granule[4];
     rowNorms(a.data(), 4, 3, 4, norm, granule);
@@ -105,7 +103,7 @@ double smallestFirst(const Vector& a, const Vector& b, std::size_t begin, std::s
 
 const std::vector<std::pair<const char*, BlockOrder>>& orders() {
     static const std::vector<std::pair<const char*, BlockOrder>> list{
-        {"sequential", sequential}, {"reversed", reversed},     {"pairwise", pairwise},
+        {"sequential", sequential}, {"reversed", reversed},      {"pairwise", pairwise},
         {"fused", fused},           {"eight lanes", eightLanes}, {"smallest first", smallestFirst}};
     return list;
 }
@@ -144,7 +142,9 @@ arith::DoublePair exactProduct(const Vector& a, const Vector& b) {
     return {high, low};
 }
 
-float positive(RandomSource& random) { return static_cast<float>(random.uniform(1.0, 2.0)); }
+float positive(RandomSource& random) {
+    return static_cast<float>(random.uniform(1.0, 2.0));
+}
 
 /// The operands that break bounds which only random data has confirmed.
 const std::vector<std::pair<const char*, std::function<void(RandomSource&, Vector&, Vector&)>>>& operands() {
@@ -221,8 +221,7 @@ const std::vector<std::pair<const char*, std::function<void(RandomSource&, Vecto
                  for (int attempt = 0; attempt < 32; ++attempt) {
                      const float x = positive(r);
                      const float y = positive(r);
-                     const double loss =
-                         arith::twoSum(sum, static_cast<double>(x) * static_cast<double>(y)).low;
+                     const double loss = arith::twoSum(sum, static_cast<double>(x) * static_cast<double>(y)).low;
                      if (loss > worst) {
                          worst = loss;
                          a[k] = x;
@@ -261,7 +260,8 @@ TEST(ProductBound, NeverExceededByAnyOrder) {
                 for (std::size_t i = 0; i < y.size(); ++i) {
                     const double D = elementBound(y[i], norms[0], norms[1], granules[0], granules[1], coefficient);
                     const double distance = std::fabs((y[i] - exact.high) - exact.low);
-                    ASSERT_LE(distance, 0.5 * D) << operandName << ' ' << orders()[i].first << " K " << K << " block " << block;
+                    ASSERT_LE(distance, 0.5 * D)
+                        << operandName << ' ' << orders()[i].first << " K " << K << " block " << block;
                     if (D > 0.0) {
                         worstExact = std::max(worstExact, distance / (0.5 * D));
                     }
@@ -269,14 +269,15 @@ TEST(ProductBound, NeverExceededByAnyOrder) {
                         ASSERT_LE(std::fabs(y[i] - other), D) << operandName << ' ' << orders()[i].first;
                         if (D > 0.0 && std::fabs(y[i] - other) / D > worstPair) {
                             worstPair = std::fabs(y[i] - other) / D;
-                            where = std::string(orders()[i].first) + ", K " + std::to_string(K) + ", block " + std::to_string(block);
+                            where = std::string(orders()[i].first) + ", K " + std::to_string(K) + ", block " +
+                                    std::to_string(block);
                         }
                     }
                 }
             }
         }
-        std::printf("%-24s worst |y - y'| / D %.4f (%s), worst |y - exact| / H %.4f\n", operandName, worstPair, where.c_str(),
-                    worstExact);
+        std::printf("%-24s worst |y - y'| / D %.4f (%s), worst |y - exact| / H %.4f\n", operandName, worstPair,
+                    where.c_str(), worstExact);
         worstOfAll = std::max(worstOfAll, worstPair);
     }
     EXPECT_GT(worstOfAll, 0.4) << "the operands no longer challenge the bound";

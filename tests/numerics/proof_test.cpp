@@ -19,10 +19,14 @@ std::int64_t exact(double factor) {
     return static_cast<std::int64_t>(scaled);
 }
 /// factor * (1 +- d), exactly: factors here are multiples of 2^-20 already.
-std::int64_t least(double factor) { return exact(factor) - exact(factor) / (1LL << 20); }
-std::int64_t most(double factor) { return exact(factor) + exact(factor) / (1LL << 20); }
-/// What three roundings (bound times factor, y +- r) and the difference between D(y), D(y') and D(e) can add, in units of
-/// 2^-40 D: far below 1.
+std::int64_t least(double factor) {
+    return exact(factor) - exact(factor) / (1LL << 20);
+}
+std::int64_t most(double factor) {
+    return exact(factor) + exact(factor) / (1LL << 20);
+}
+/// What three roundings (bound times factor, y +- r) and the difference between D(y), D(y') and D(e) can add, in units
+/// of 2^-40 D: far below 1.
 constexpr std::int64_t kRoundings = 1;
 
 TEST(Proof, FactorsAreMultiplesOfTheSlack) {

@@ -36,7 +36,9 @@ constexpr double kTie = 1.0 + 0x1p-24; // between 1 (key even) and 1 + 2^-23
 const float kAbove = 1.0F + 0x1p-23F;
 
 // Element 0 sure, 1 a tie, 2 sure, 3 in deep cancellation, 4 a tie, 5 sure.
-Row honest(double bound = 0x1p-40) { return Row({3.0, kTie, -2.5, 0x1p-80, -kTie, 0.0}, bound); }
+Row honest(double bound = 0x1p-40) {
+    return Row({3.0, kTie, -2.5, 0x1p-80, -kTie, 0.0}, bound);
+}
 
 struct Outcome {
     EnforceStats stats;

@@ -44,24 +44,10 @@ struct SiteData {
 };
 
 double specialValue(RandomSource& random) {
-    const double specials[] = {0.0,
-                               -0.0,
-                               0x1p-1074,
-                               -0x1p-149,
-                               0x1p-150,
-                               0x1.8p-150,
-                               -0x1p-126,
-                               0x1.fffffep127,
-                               0x1.ffffffp127,
-                               -0x1.ffffffp127,
-                               0x1p200,
-                               1.0 + 0x1p-24,
-                               1.0 + 0x3p-24,
-                               -1.0 - 0x1p-24,
-                               0x1.000001p-140,
-                               kInf,
-                               -kInf,
-                               std::nan("")};
+    const double specials[] = {0.0,        -0.0,          0x1p-1074,      -0x1p-149,      0x1p-150,
+                               0x1.8p-150, -0x1p-126,     0x1.fffffep127, 0x1.ffffffp127, -0x1.ffffffp127,
+                               0x1p200,    1.0 + 0x1p-24, 1.0 + 0x3p-24,  -1.0 - 0x1p-24, 0x1.000001p-140,
+                               kInf,       -kInf,         std::nan("")};
     return specials[random.below(std::size(specials))];
 }
 
@@ -79,15 +65,16 @@ SiteData makeSite(RandomSource& random, std::uint64_t rows, std::uint64_t cols, 
     }
     const auto fill = [&](std::vector<double>& norm, std::vector<double>& granule, std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) {
-            norm.push_back(withSpecials && random.below(20) == 0 ? std::fabs(specialValue(random)) : random.logUniform(-4, 8));
+            norm.push_back(withSpecials && random.below(20) == 0 ? std::fabs(specialValue(random))
+                                                                 : random.logUniform(-4, 8));
             granule.push_back(std::ldexp(1.0, random.below(3) == 0 ? -20 : -40));
         }
     };
     fill(data.rowNorm, data.rowGranule, rows);
     fill(data.colNorm, data.colGranule, cols);
-    data.site = {data.y.data(),          rows, cols, data.rowNorm.data(), data.colNorm.data(), data.rowGranule.data(),
-                 data.colGranule.data(), 0x1p-45,
-                 7};
+    data.site = {
+        data.y.data(),          rows,    cols, data.rowNorm.data(), data.colNorm.data(), data.rowGranule.data(),
+        data.colGranule.data(), 0x1p-45, 7};
     return data;
 }
 
@@ -98,7 +85,7 @@ TEST_P(VectorKernels, ScanEqualsTheReference) {
     std::uint64_t exactTotal = 0;
     for (int round = 0; round < 40; ++round) {
         for (const std::uint64_t cols : {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 12U, 15U, 16U, 17U, 31U, 33U, 100U}) {
-            const std::uint64_t rows = round % 5;
+            const auto rows = static_cast<std::uint64_t>(round % 5);
             SiteData data = makeSite(random, rows, cols, round % 2 == 1);
             for (const double factor : {arith::kTrainerLogs, arith::kAuditorTakes, arith::kAuditorPermits}) {
                 std::vector<float> expected(rows * cols + 1, 42.0F);

@@ -140,7 +140,14 @@ QByteArray verifyRequest(const ReplayInputs& inputs) {
         json.insert(QStringLiteral("ignore_log"), true);
     }
     if (inputs.resumeAfter > 0) {
-        json.insert(QStringLiteral("resume_after"), static_cast<qint64>(inputs.resumeAfter));
+        const auto count = [&](const char* name, std::uint64_t value) {
+            json.insert(QString::fromLatin1(name), static_cast<qint64>(value));
+        };
+        count("verified_through", inputs.resumeAfter);
+        count("verified_entries", inputs.verifiedEntries);
+        count("verified_corrections", inputs.verifiedCorrections);
+        count("verified_log_bytes", inputs.verifiedLogBytes);
+        count("verified_freedom", inputs.verifiedFreedom);
     }
     return QJsonDocument(json).toJson(QJsonDocument::Compact);
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
 
+#include "core/audit/verdict.h"
 #include "ui/models/audit_types.h"
 
 namespace assay::ui {
@@ -18,7 +20,12 @@ struct ReplayInputs {
     QString dataFolder;  ///< empty: the engine's default
     QString storePath;
     QString nonce;       ///< hex, for samples
-    std::uint64_t resumeAfter = 0; ///< steps up to this one are already verified
+    std::vector<audit::StepRange> drawn; ///< what that nonce draws; does not change the command
+    std::uint64_t resumeAfter = 0; ///< steps up to this one are already verified; these are their counts:
+    std::uint64_t verifiedEntries = 0;
+    std::uint64_t verifiedCorrections = 0;
+    std::uint64_t verifiedLogBytes = 0;
+    std::uint64_t verifiedFreedom = 0;
     ReplayRequest request;
 };
 

@@ -38,7 +38,7 @@ DemoRunner::DemoRunner(QObject* parent) : QObject(parent) {
     });
 }
 
-void DemoRunner::start(DemoKind kind, const QString& folder) {
+void DemoRunner::start(DemoKind kind, const QString& folder, const QString& kernel) {
     if (m_running) {
         return;
     }
@@ -49,38 +49,42 @@ void DemoRunner::start(DemoKind kind, const QString& folder) {
     m_at = 0;
     m_lastMessage.clear();
     m_tasks.clear();
-    const QString order = folder + QStringLiteral("/order.json");
+    const QString orderFolder = folder + QStringLiteral("/order");
+    const QString order = orderPath();
     const QString honest = folder + QStringLiteral("/honest");
     const QString tampered = folder + QStringLiteral("/tampered");
-    const QString key = folder + QStringLiteral("/trainer.pem");
+    const QString finished = QStringLiteral("/attestation.dsse.json");
     if (!QDir().mkpath(folder)) {
         m_running = false;
         Q_EMIT failed(tr("The folder %1 cannot be made").arg(folder));
         return;
     }
-    const auto words = [](const QString& line) { return line.split(u' ', Qt::SkipEmptyParts); };
-    m_tasks.push_back({tr("Making a key for the trainer"), words(QStringLiteral("keygen --out")) << key, key});
-    m_tasks.push_back({tr("Writing the order: a small GPT on real text"),
-                       words(QStringLiteral("order new --program gpt --steps 24 --batch 8 --layers 2 --width 64 --context 32 "
-                                            "--optimizer adamw --lr 0.003 --schedule cosine --warmup 4 --checkpoint-every 8 "
-                                            "--bound empirical --seed 2024 --trainer-key"))
-                           << key << QStringLiteral("--out") << folder,
+    if (!QFileInfo::exists(tampered + finished)) {
+        QDir(tampered).removeRecursively(); // left by a demo that was stopped
+    }
+    const auto words = [](const char* line) { return QString::fromLatin1(line).split(u' ', Qt::SkipEmptyParts); };
+    const QStringList progressLines{QStringLiteral("--progress"), QStringLiteral("jsonl")};
+    m_tasks.push_back({tr("Writing the order: a small GPT on the licence texts of this machine"),
+                       words("order new --program gpt --steps 24 --batch 8 --layers 2 --width 128 --context 64 --optimizer adamw --lr 0.003 "
+                             "--schedule cosine --warmup 4 --clip 1 --dropout 0.1 --checkpoint-every 4 --seed 2024 --out")
+                           << orderFolder,
                        order});
-    m_tasks.push_back({tr("Training as ordered, as the trainer would"),
-                       QStringList{QStringLiteral("train"), order, QStringLiteral("--out"), honest, QStringLiteral("--kernel"),
-                                   QStringLiteral("haswell"), QStringLiteral("--key"), key, QStringLiteral("--progress"),
-                                   QStringLiteral("jsonl")},
-                       honest + QStringLiteral("/attestation.dsse.json")});
+    m_tasks.push_back({tr("Training as ordered, in the role of the trainer"),
+                       QStringList{QStringLiteral("train"), order, QStringLiteral("--kernel"), kernel, QStringLiteral("--out"), honest,
+                                   QStringLiteral("--resume")} + progressLines,
+                       honest + finished});
     if (kind == DemoKind::tampered) {
-        m_tasks.push_back({tr("Planting a fault: from step 13 on the learning rate is not the ordered one"),
-                           QStringList{QStringLiteral("tamper"), honest, QStringLiteral("--kind"), QStringLiteral("weights"),
-                                       QStringLiteral("--step"), QStringLiteral("16"), QStringLiteral("--key"), key,
-                                       QStringLiteral("--kernel"), QStringLiteral("haswell"), QStringLiteral("--data"), folder,
-                                       QStringLiteral("--out"), tampered, QStringLiteral("--progress"), QStringLiteral("jsonl")},
-                           tampered + QStringLiteral("/attestation.dsse.json")});
+        m_tasks.push_back({tr("Cheating: the weights are changed at step 15, and all that follows is trained, committed and signed anew"),
+                           words("tamper") + QStringList{honest} + words("--kind weights --step 15 --kernel") +
+                               QStringList{kernel, QStringLiteral("--key"), orderFolder + QStringLiteral("/trainer.pem"),
+                                           QStringLiteral("--data"), orderFolder, QStringLiteral("--out"), tampered} +
+                               progressLines,
+                           tampered + finished});
     }
     next();
 }
+
+QString DemoRunner::orderPath() const { return m_folder + QStringLiteral("/order/order.json"); }
 
 void DemoRunner::cancel() {
     if (m_running) {
@@ -96,7 +100,7 @@ void DemoRunner::next() {
     if (m_at >= m_tasks.size()) {
         m_running = false;
         const QString name = m_kind == DemoKind::honest ? QStringLiteral("/honest") : QStringLiteral("/tampered");
-        Q_EMIT ready(m_kind, m_folder + name, m_folder + QStringLiteral("/order.json"));
+        Q_EMIT ready(m_kind, m_folder + name, orderPath());
         return;
     }
     const QString program = findProgram(QStringLiteral("assay"));

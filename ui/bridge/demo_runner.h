@@ -20,8 +20,8 @@ class DemoRunner : public QObject {
 
 public:
     explicit DemoRunner(QObject* parent = nullptr);
-    /// `folder` holds the demo's files; created when missing.
-    void start(DemoKind kind, const QString& folder);
+    /// `folder` holds the demo's files; created when missing. `kernel` is the profile of the trainer.
+    void start(DemoKind kind, const QString& folder, const QString& kernel);
     void cancel();
     [[nodiscard]] bool isRunning() const { return m_running; }
 
@@ -39,6 +39,7 @@ private:
         QStringList arguments;
         QString product; ///< skipped if this exists
     };
+    [[nodiscard]] QString orderPath() const;
     void next();
     void readOutput(const QByteArray& lines);
 

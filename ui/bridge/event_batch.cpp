@@ -65,6 +65,7 @@ struct Adder {
         cell.corrections = event.corrections;
         cell.offences = event.offences;
         cell.logBytes = event.logBytes;
+        cell.freedom = event.freedom;
         cell.seconds = event.seconds;
         batch.steps.push_back(cell);
         if (batch.counts.empty() || batch.counts.back().step != event.step) {

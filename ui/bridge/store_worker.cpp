@@ -60,6 +60,7 @@ StepCell toCell(const store::StepRow& row) {
     event.corrections = row.corrections;
     event.offences = row.offences;
     event.logBytes = row.logBytes;
+    event.freedom = row.freedom;
     event.seconds = row.seconds;
     event.checkpoint = row.checkpoint;
     EventBatch one;

@@ -26,17 +26,6 @@ QString standardDataFolder() {
 
 QString orderKey(const QString& digest) { return QStringLiteral("clientOrders/") + digest; }
 
-std::vector<audit::StepRange> segmentsOfSubmission(const SubmissionPtr& submission) {
-    if (!submission || submission->orderOnly) {
-        return {};
-    }
-    std::vector<std::uint64_t> checkpoints;
-    for (const auto& checkpoint : submission->checkpoints) {
-        checkpoints.push_back(checkpoint.step);
-    }
-    return audit::segmentsOf(submission->steps, checkpoints).value_or(std::vector<audit::StepRange>());
-}
-
 } // namespace
 
 Workbench::Workbench(const Options& options, QObject* parent)
@@ -48,13 +37,16 @@ Workbench::Workbench(const Options& options, QObject* parent)
     connect(&m_loader, &SubmissionLoader::loaded, this, &Workbench::takeSubmission);
     connect(&m_loader, &SubmissionLoader::samplesLoaded, this, [this](const SubmissionPtr& submission) {
         m_submission = submission;
+        --m_loading;
         Q_EMIT submissionChanged();
     });
     connect(&m_loader, &SubmissionLoader::logsLoaded, this, [this](const QString&, const LogSummary& logs) {
+        --m_loading;
         m_logs = logs;
         Q_EMIT logsChanged();
     });
     connect(&m_loader, &SubmissionLoader::failed, this, [this](const QString& path, const QString& message, const QString& remedy) {
+        m_loading = 0;
         m_startAfterOpen = false;
         m_wantedAudit.reset();
         Q_EMIT problem(tr("%1 cannot be opened").arg(QFileInfo(path).fileName()), message, remedy);
@@ -77,8 +69,7 @@ Workbench::Workbench(const Options& options, QObject* parent)
         m_demoText.clear();
         Q_EMIT demoChanged();
         m_startAfterOpen = true;
-        m_loader.load({submission, order, QFileInfo(order).absolutePath()});
-        Q_EMIT demoReady();
+        load({submission, order, QFileInfo(order).absolutePath()});
     });
     m_store.post([path = options.storePath](StoreWorker& worker) { worker.open(path); });
 }
@@ -97,6 +88,7 @@ void Workbench::connectStore() {
         Q_EMIT storeOpened();
     });
     connect(worker, &StoreWorker::failed, this, [this](const QString& what, const QString& why) {
+        m_lookingUp = false;
         addLog({{QDateTime::currentDateTime(), Tone::bad, tr("store"), what + QStringLiteral(": ") + why}});
         Q_EMIT problem(what, why, {});
     });
@@ -123,11 +115,7 @@ void Workbench::connectStore() {
     });
     connect(worker, &StoreWorker::auditLoaded, this, [this](const AuditSnapshotPtr& snapshot) { applySnapshot(*snapshot); });
     connect(worker, &StoreWorker::noAuditFound, this, [this](const QString&) {
-        if (std::exchange(m_startAfterOpen, false)) {
-            ReplayRequest request;
-            request.kernel = defaultKernel();
-            startReplay(request);
-        }
+        m_lookingUp = false;
         Q_EMIT auditLoaded();
     });
     connect(worker, &StoreWorker::correctionsLoaded, this,
@@ -192,8 +180,23 @@ void Workbench::open(const QString& path) {
         request.clientOrder = m_submission->clientOrderPath;
         request.dataFolder = m_submission->dataFolder;
     }
+    load(request);
+}
+
+void Workbench::openWith(const OpenRequest& request) {
+    OpenRequest whole = request;
+    if (!whole.clientOrder.isEmpty()) {
+        whole.clientOrder = QFileInfo(whole.clientOrder).absoluteFilePath();
+    }
+    load(whole);
+}
+
+void Workbench::load(const OpenRequest& request) {
+    m_loading = 3; // submission, samples, logs
     m_loader.load(request);
 }
+
+bool Workbench::isSettled() const { return m_loading <= 0 && !m_lookingUp; }
 
 void Workbench::openAudit(std::int64_t id) {
     const auto it = std::find_if(m_recent.begin(), m_recent.end(), [id](const RecentAudit& audit) { return audit.id == id; });
@@ -224,13 +227,13 @@ void Workbench::setClientOrder(const QString& path) {
         return;
     }
     note(tr("client order chosen"), path);
-    m_loader.load(request);
+    load(request);
 }
 
 void Workbench::setDataFolder(const QString& path) {
     if (m_submission) {
         note(tr("data folder chosen"), path);
-        m_loader.load({m_submission->path, m_submission->clientOrderPath, path});
+        load({m_submission->path, m_submission->clientOrderPath, path});
     }
 }
 
@@ -247,10 +250,11 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
     if (!submission->orderOnly && submission->clientOrderPath.isEmpty()) {
         const QString known = QSettings().value(orderKey(submission->orderDigest)).toString();
         if (!known.isEmpty() && QFileInfo::exists(known)) {
-            m_loader.load({submission->path, known, submission->dataFolder});
+            load({submission->path, known, submission->dataFolder});
             return;
         }
     }
+    m_loading = submission->orderOnly ? 1 : 2;
     const bool same = m_submission && m_submission->path == submission->path && m_submission->root == submission->root;
     m_submission = submission;
     m_situation.hasSubmission = true;
@@ -272,8 +276,10 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
             startReplay(request);
             return;
         } else if (m_wantedAudit) {
+            m_lookingUp = true;
             m_store.post([id = *std::exchange(m_wantedAudit, std::nullopt)](StoreWorker& worker) { worker.loadAudit(id); });
         } else {
+            m_lookingUp = true;
             m_store.post([path = submission->path, root = submission->root](StoreWorker& worker) { worker.findAuditOf(path, root); });
         }
     }
@@ -350,11 +356,22 @@ std::uint64_t Workbench::totalCorrections() const {
     return sum;
 }
 
-std::uint64_t Workbench::segmentsTotal() const { return segmentsOfSubmission(m_submission).size(); }
+std::vector<audit::StepRange> Workbench::segments() const {
+    if (!hasSubmission()) {
+        return {};
+    }
+    std::vector<std::uint64_t> checkpoints;
+    for (const auto& checkpoint : m_submission->checkpoints) {
+        checkpoints.push_back(checkpoint.step);
+    }
+    return audit::segmentsOf(m_submission->steps, checkpoints).value_or(std::vector<audit::StepRange>());
+}
+
+std::uint64_t Workbench::segmentsTotal() const { return segments().size(); }
 
 SamplePlan Workbench::planFor(std::uint64_t segments, std::uint64_t bad) const {
     SamplePlan plan;
-    const auto all = segmentsOfSubmission(m_submission);
+    const auto all = segments();
     plan.segmentsTotal = all.size();
     if (all.empty()) {
         return plan;
@@ -375,7 +392,15 @@ void Workbench::tryDemo(DemoKind kind) {
         Q_EMIT problem(tr("The demo cannot start"), why, {});
         return;
     }
-    m_demo.start(kind, m_demoFolder);
+    QString trainer = QStringLiteral("default");
+    for (const char* wanted : {"barcelona", "prescott", "haswell"}) { // the last one that this machine runs
+        for (const auto& kernel : m_kernels) {
+            if (kernel.available && kernel.profile == QLatin1String(wanted)) {
+                trainer = kernel.profile;
+            }
+        }
+    }
+    m_demo.start(kind, m_demoFolder, trainer);
 }
 
 void Workbench::cancelDemo() { m_demo.cancel(); }

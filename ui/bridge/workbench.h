@@ -44,6 +44,7 @@ public:
     [[nodiscard]] RunState runState() const { return m_situation.run; }
     [[nodiscard]] const RunProgress& progress() const { return m_progress; }
     [[nodiscard]] QString engineText() const { return m_engineText; }
+    [[nodiscard]] qint64 engineProcessId() const { return m_engine.processId(); }
     [[nodiscard]] const ReplayRequest& lastRequest() const { return m_inputs.request; }
     [[nodiscard]] std::int64_t auditId() const { return m_auditId; }
     [[nodiscard]] QString storePath() const { return m_storePath; }
@@ -78,6 +79,10 @@ public:
 
     // What can be done
     void open(const QString& path);
+    /// Opens with an order of the client and a data folder that are known already.
+    void openWith(const OpenRequest& request);
+    /// True when everything that was asked for has been read.
+    [[nodiscard]] bool isSettled() const;
     void openAudit(std::int64_t id);
     void setClientOrder(const QString& path);
     void setDataFolder(const QString& path);
@@ -112,11 +117,12 @@ Q_SIGNALS:
     void notice(const QString& text);
     void openFailed();
     void replayStarted();
-    void demoReady();
 
 private:
     void connectStore();
     void connectEngine();
+    [[nodiscard]] std::vector<audit::StepRange> segments() const; ///< steps between checkpoints
+    void load(const OpenRequest& request);
     void takeSubmission(const SubmissionPtr& submission);
     void applyBatch(const EventBatch& batch);
     void applySnapshot(const AuditSnapshot& snapshot);
@@ -160,8 +166,9 @@ private:
     std::vector<KernelChoice> m_kernels;
     std::vector<CommandLine> m_commands;
     QByteArray m_probeOutput;
-    bool m_findAudit = false;
     bool m_startAfterOpen = false;
+    int m_loading = 0; ///< parts of what is open that are still being read
+    bool m_lookingUp = false; ///< the store looks for an audit
     bool m_cancelled = false;
 };
 

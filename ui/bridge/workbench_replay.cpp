@@ -36,6 +36,7 @@ audit::ReplayOptions optionsOf(const ReplayInputs& inputs) {
     } else if (inputs.request.scope == ReplayScope::sample) {
         options.scope = audit::Scope::sample;
         options.nonce = inputs.nonce.toStdString();
+        options.ranges = inputs.drawn;
     }
     return options;
 }
@@ -165,6 +166,14 @@ void Workbench::startReplay(const ReplayRequest& request) {
             return;
         }
         inputs.nonce = QString::fromStdString(*nonce);
+        const auto root = base::Digest::fromHex(m_submission->root.toStdString());
+        auto plan = root ? audit::drawSegments(segments(), request.segments, *root, *nonce, audit::kNonceDrawn)
+                         : base::Result<audit::SamplePlan>(base::fail(root.error()));
+        if (!plan) {
+            Q_EMIT problem(tr("The replay cannot start"), QString::fromStdString(plan.error().message), {});
+            return;
+        }
+        inputs.drawn = plan->segments;
     }
     resetAudit();
     m_inputs = inputs;
@@ -179,6 +188,15 @@ void Workbench::launch(bool resumed) {
     if (resumed) {
         record.resume = m_auditId;
         m_inputs.resumeAfter = m_lastVerified;
+        m_inputs.verifiedEntries = m_inputs.verifiedCorrections = m_inputs.verifiedLogBytes = m_inputs.verifiedFreedom = 0;
+        for (const auto& cell : m_steps.cells()) {
+            if (cell.step <= m_lastVerified && cell.state == StepState::matched) {
+                m_inputs.verifiedEntries += cell.entries;
+                m_inputs.verifiedCorrections += cell.corrections;
+                m_inputs.verifiedLogBytes += cell.logBytes;
+                m_inputs.verifiedFreedom += cell.freedom;
+            }
+        }
     } else {
         m_inputs.resumeAfter = 0;
     }
@@ -194,7 +212,9 @@ void Workbench::launch(bool resumed) {
                                        optionsOf(m_inputs));
     record.audit.command = verifyCommand(m_inputs).toStdString();
     record.audit.stepsTotal = m_submission->steps;
-    record.audit.firstStep = m_inputs.request.scope == ReplayScope::range ? m_inputs.request.firstStep : 1;
+    record.audit.firstStep = m_inputs.request.scope == ReplayScope::range ? m_inputs.request.firstStep
+                             : m_inputs.drawn.empty()                          ? 1
+                                                                               : m_inputs.drawn.front().first;
     m_store.post([record](StoreWorker& worker) { worker.begin(record); });
     setRun(RunState::starting);
     addCommand(resumed ? tr("Resume replay") : tr("Start replay"), verifyCommand(m_inputs));
@@ -331,6 +351,7 @@ void Workbench::applyBatch(const EventBatch& batch) {
 }
 
 void Workbench::applySnapshot(const AuditSnapshot& snapshot) {
+    m_lookingUp = false;
     if (!m_submission || QString::fromStdString(snapshot.audit.submission) != m_submission->path || m_engine.isRunning()) {
         return;
     }

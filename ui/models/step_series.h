@@ -31,6 +31,7 @@ struct StepCell {
     std::uint64_t corrections = 0;
     std::uint64_t offences = 0;
     std::uint64_t logBytes = 0;
+    std::uint64_t freedom = 0; ///< values with a choice
     double seconds = 0.0;
 };
 

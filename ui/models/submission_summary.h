@@ -13,6 +13,7 @@
 #include "core/format/order.h"
 #include "core/format/program.h"
 #include "core/format/submission.h"
+#include "ui/models/site_matrix.h"
 
 namespace assay::ui {
 
@@ -86,6 +87,7 @@ using SubmissionPtr = std::shared_ptr<const SubmissionSummary>;
 /// What reading all logs gave; comes later than the rest for large submissions.
 struct LogSummary {
     std::vector<SectionStats> sections; ///< in execution order of the product sites
+    std::vector<SiteRow> names;         ///< of the sections, empty until the engine has said them
     std::uint64_t stepsRead = 0;
     QString problem;
 };

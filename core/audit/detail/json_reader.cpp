@@ -43,9 +43,11 @@ std::optional<std::uint32_t> bitsFrom(const std::string& text) {
 
 } // namespace
 
-base::Result<std::shared_ptr<const json>> parseObject(std::string_view text, std::size_t maxBytes, std::size_t maxDepth) {
+base::Result<std::shared_ptr<const json>> parseObject(std::string_view text, std::size_t maxBytes,
+                                                      std::size_t maxDepth) {
     if (text.size() > maxBytes) {
-        return base::fail(base::ErrorCode::malformed, fmt::format("JSON text of {} bytes, at most {} are allowed", text.size(), maxBytes));
+        return base::fail(base::ErrorCode::malformed,
+                          fmt::format("JSON text of {} bytes, at most {} are allowed", text.size(), maxBytes));
     }
     if (depthOf(text) > maxDepth) {
         return base::fail(base::ErrorCode::malformed, fmt::format("JSON is nested deeper than {} levels", maxDepth));
@@ -213,6 +215,8 @@ const json* JsonReader::object(const char* key) {
     return value;
 }
 
-std::string bitsText(std::uint32_t bits) { return fmt::format("{:08x}", bits); }
+std::string bitsText(std::uint32_t bits) {
+    return fmt::format("{:08x}", bits);
+}
 
 } // namespace assay::audit::detail

@@ -16,11 +16,13 @@ namespace assay::audit::detail {
 /// Largest integer that every JSON reader keeps exact.
 inline constexpr std::uint64_t kMaxNatural = (1ULL << 53) - 1;
 
-/// Parses text that must be one JSON object. `malformed` if it is larger than `maxBytes`, deeper than `maxDepth`, not UTF-8 or not JSON.
-[[nodiscard]] base::Result<std::shared_ptr<const nlohmann::json>> parseObject(std::string_view text, std::size_t maxBytes, std::size_t maxDepth);
+/// Parses text that must be one JSON object. `malformed` if it is larger than `maxBytes`, deeper than `maxDepth`, not
+/// UTF-8 or not JSON.
+[[nodiscard]] base::Result<std::shared_ptr<const nlohmann::json>>
+parseObject(std::string_view text, std::size_t maxBytes, std::size_t maxDepth);
 
-/// Reads the members of one object and remembers the first thing that is wrong, so that a caller can read everything and ask once.
-/// A null member counts as missing. Missing or mistyped members read as zero or empty.
+/// Reads the members of one object and remembers the first thing that is wrong, so that a caller can read everything
+/// and ask once. A null member counts as missing. Missing or mistyped members read as zero or empty.
 class JsonReader {
 public:
     /// `path` names the object in errors ("checks[3]"). A value that is no object is the first error.
@@ -40,7 +42,9 @@ public:
     /// Array with at most `limit` items; nullptr if it is missing, which is an error unless `required` is false.
     [[nodiscard]] const nlohmann::json* array(const char* key, std::size_t limit, bool required = true);
     [[nodiscard]] const nlohmann::json* object(const char* key); ///< nullptr if missing
-    [[nodiscard]] const nlohmann::json* value(const char* key) const { return member(key); } ///< of any type; nullptr if missing
+    [[nodiscard]] const nlohmann::json* value(const char* key) const {
+        return member(key);
+    } ///< of any type; nullptr if missing
     /// A name out of an enumeration: `parse` answers nullopt for an unknown one.
     template <typename Enum>
     [[nodiscard]] Enum name(const char* key, std::optional<Enum> (*parse)(std::string_view), Enum fallback) {

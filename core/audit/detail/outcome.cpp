@@ -17,7 +17,9 @@ void Outcome::fail(Part part, FirstDivergence where, std::string text) {
     }
 }
 
-void Outcome::warn(std::string text) { m_outcome.findings.push_back({Severity::warning, {}, std::move(text)}); }
+void Outcome::warn(std::string text) {
+    m_outcome.findings.push_back({Severity::warning, {}, std::move(text)});
+}
 
 CheckOutcome Outcome::finish(std::string detailIfPassed) {
     if (m_failures == 0) {

@@ -23,7 +23,9 @@ json nameOrNull(const std::optional<Enum>& value, std::string_view (*name)(Enum)
     return value ? json(std::string(name(*value))) : json(nullptr);
 }
 
-json textOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json textOrNull(const std::string& text) {
+    return text.empty() ? json(nullptr) : json(text);
+}
 
 /// A claimed or computed value: a JSON number where it is a finite FP32 value, otherwise its text (digests, "nan").
 json valueJson(const std::optional<std::string>& text, const std::optional<std::uint32_t>& bits) {
@@ -34,8 +36,8 @@ json valueJson(const std::optional<std::string>& text, const std::optional<std::
 }
 
 /// Inverse of valueJson: the bits say what the number is, so that no reader's idea of decimals matters.
-void readValue(JsonReader& reader, const json* value, const char* key, const char* bitsKey, std::optional<std::string>& text,
-               std::optional<std::uint32_t>& bits) {
+void readValue(JsonReader& reader, const json* value, const char* key, const char* bitsKey,
+               std::optional<std::string>& text, std::optional<std::uint32_t>& bits) {
     bits = reader.optionalBits(bitsKey);
     if (bits) {
         text = floatText(std::bit_cast<float>(*bits));
@@ -70,7 +72,9 @@ void each(JsonReader& reader, const char* key, std::size_t limit, Read read) {
 
 } // namespace
 
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 json floatJson(std::uint32_t bits) {
     const float value = std::bit_cast<float>(bits);
@@ -211,7 +215,9 @@ VerifyReport readReport(JsonReader& reader) {
     report.rootClaimed = reader.optionalText("root_claimed").value_or("");
     report.rootComputed = reader.optionalText("root_computed").value_or("");
     report.scope = reader.name<Scope>("scope", scopeFromName, Scope::sample);
-    each(reader, "ranges", kMaxListItems, [&](JsonReader& item) { report.ranges.push_back({item.natural("first"), item.natural("last")}); });
+    each(reader, "ranges", kMaxListItems, [&](JsonReader& item) {
+        report.ranges.push_back({item.natural("first"), item.natural("last")});
+    });
     if (const auto* where = reader.object("first_divergence")) {
         JsonReader inner(*where, "first_divergence");
         report.firstDivergence = readDivergence(inner);
@@ -230,8 +236,9 @@ VerifyReport readReport(JsonReader& reader) {
     if (report.detectionProbability && *report.detectionProbability > 1.0) {
         reader.wrong("detection_probability", "is greater than 1");
     }
-    each(reader, "profiles", kMaxListItems,
-         [&](JsonReader& item) { report.profiles.push_back({item.natural("first"), item.natural("last"), item.text("profile")}); });
+    each(reader, "profiles", kMaxListItems, [&](JsonReader& item) {
+        report.profiles.push_back({item.natural("first"), item.natural("last"), item.text("profile")});
+    });
     report.orderDigest = reader.optionalText("order_digest").value_or("");
     report.submission = reader.optionalText("submission").value_or("");
     report.nonce = reader.optionalText("nonce").value_or("");
@@ -249,7 +256,9 @@ constexpr std::size_t kMaxReportBytes = 256ULL << 20;
 constexpr std::size_t kMaxReportDepth = 8;
 } // namespace
 
-std::string toJson(const VerifyReport& report) { return detail::dump(detail::reportJson(report)); }
+std::string toJson(const VerifyReport& report) {
+    return detail::dump(detail::reportJson(report));
+}
 
 base::Result<VerifyReport> reportFromJson(std::string_view text) {
     ASSAY_TRY(object, detail::parseObject(text, kMaxReportBytes, kMaxReportDepth));

@@ -15,8 +15,6 @@ namespace assay::format::detail {
 
 inline constexpr std::string_view kLogFolder = "logs";
 inline constexpr std::string_view kCheckpointFolder = "checkpoints";
-inline constexpr std::uint64_t kIndexEntry = 8; ///< bytes per leaf in steps.idx
-inline constexpr std::uint64_t kHashBytes = 32; ///< bytes per leaf in leaves.bin
 
 /// The step in a log's or checkpoint's name; nothing for any other name (also "logs/1.rlog", which is not canonical).
 [[nodiscard]] std::optional<std::uint64_t> stepOfLog(std::string_view name);

@@ -18,8 +18,9 @@ namespace assay::store::detail {
 
 class Database;
 
-/// A prepared statement in use. Binding is positional; columns are read after next() said true. The destructor resets it and clears its
-/// bindings, so no half-read query keeps the write-ahead log from being emptied. A failed bind shows up in next() or run().
+/// A prepared statement in use. Binding is positional; columns are read after next() said true. The destructor resets
+/// it and clears its bindings, so no half-read query keeps the write-ahead log from being emptied. A failed bind shows
+/// up in next() or run().
 class Query {
 public:
     Query(const Query&) = delete;
@@ -74,7 +75,8 @@ public:
     Database& operator=(const Database&) = delete;
     ~Database();
 
-    /// Settings of every connection; readWrite also turns the file into WAL mode, so only after the file is known to be ours.
+    /// Settings of every connection; readWrite also turns the file into WAL mode, so only after the file is known to be
+    /// ours.
     [[nodiscard]] base::Result<void> configure(Mode mode);
 
     /// Cached by text: one use at a time per text.

@@ -21,8 +21,8 @@ struct Migration {
 /// Marks our files (SQLite's application_id): "ASAY". Persistent.
 inline constexpr int kApplicationId = 0x41534159;
 
-/// Refuses foreign files and newer schemas without writing; then applies what is missing, all in one transaction, up to `target`.
-/// Safe against other processes that do the same.
+/// Refuses foreign files and newer schemas without writing; then applies what is missing, all in one transaction, up to
+/// `target`. Safe against other processes that do the same.
 [[nodiscard]] base::Result<void> migrate(Database& database, int target);
 /// Checks without writing that the file is a store of exactly the current version (for read-only connections).
 [[nodiscard]] base::Result<void> requireCurrent(Database& database);

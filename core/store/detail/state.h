@@ -16,13 +16,16 @@ struct AuditStore::State {
     /// Inside a transaction: `usage` unless this process works on the audit; also notes the time of the change.
     [[nodiscard]] base::Result<void> requireOwned(AuditId id);
     /// Inside a transaction.
-    [[nodiscard]] base::Result<void> writeJournal(std::optional<AuditId> id, std::string_view action, std::string_view detail);
+    [[nodiscard]] base::Result<void> writeJournal(std::optional<AuditId> id, std::string_view action,
+                                                  std::string_view detail);
 };
 
 namespace detail {
 [[nodiscard]] std::int64_t nowMs(); ///< Unix time
 /// SQLite reads a negative limit as "all"; ours is never that.
-[[nodiscard]] inline std::int64_t limitOf(std::size_t limit) { return static_cast<std::int64_t>(limit & 0x7fffffffU); }
+[[nodiscard]] inline std::int64_t limitOf(std::size_t limit) {
+    return static_cast<std::int64_t>(limit & 0x7fffffffU);
+}
 } // namespace detail
 
 } // namespace assay::store
