@@ -24,7 +24,7 @@ class BadInput(support.CliTest):
         return self.path(name)
 
     def verify(self, submission, codes, says=""):
-        result = self.assay("verify", submission, "--order", "job", "--json")
+        result = self.assay("verify", submission, "--order", "job", "--json", "--kernel", "default,threads=1")
         self.assertIn(result.code, codes, result)
         self.assertIn(says, result.out + result.err, result)
         return result

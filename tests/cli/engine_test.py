@@ -65,6 +65,12 @@ class Verify(EngineTest):
         self.assertEqual(report["verdict"], "inconclusive")
         self.assertIn("order", report["reason"])
 
+    def test_without_anything_only_the_claim_is_checked(self):
+        report = self.verify(5, "run", order=None)
+        states = {check["name"]: check["state"] for check in report["checks"]}
+        self.assertEqual((states["merkle"], states["data"], states["replay"]), ("passed", "not_checked", "not_checked"))
+        self.assertEqual((report["verdict"], report["steps_checked"]), ("inconclusive", 0))
+
     def test_another_order_is_rejected(self):
         self.must("order", "new", *support.SMALL, "--lr", "0.04", "--trainer-key", "job/trainer.pem", "--out", "other")
         report = self.verify(1, order="other")

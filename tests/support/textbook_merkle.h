@@ -83,6 +83,18 @@ private:
     std::map<std::pair<std::size_t, std::size_t>, base::Digest> m_roots;
 };
 
+/// MTH(D_n) of leaf hashes.
+inline base::Digest root(std::span<const base::Digest> leaves) {
+    if (leaves.empty()) {
+        return crypto::sha256({});
+    }
+    if (leaves.size() == 1) {
+        return leaves[0];
+    }
+    const auto k = split(leaves.size());
+    return node(root(leaves.first(k)), root(leaves.subspan(k)));
+}
+
 /// On which side each hash of PATH(m, D[n]) stands ('L' left, 'R' right), from the leaf upwards. Trees in which a leaf
 /// has the same shape cannot be told apart by its path.
 inline std::string pathShape(std::size_t m, std::size_t n) {
