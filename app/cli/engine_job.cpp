@@ -74,6 +74,9 @@ Result<EngineEnd> runEngine(Session& session, const EngineRequest& request, std:
             end.result = done->resultJson;
         }
         progress.show(*event, line);
+        if (std::holds_alternative<audit::FindingEvent>(*event)) {
+            progress.clear(); // the handler may print it
+        }
         if (handler) {
             if (auto handled = handler(*event, line); !handled) {
                 trouble = std::move(handled).error();

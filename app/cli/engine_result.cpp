@@ -44,6 +44,11 @@ bool EngineResult::flag(std::string_view name) const {
     return value != nullptr && value->is_boolean() && value->get<bool>();
 }
 
+EngineResult EngineResult::member(std::string_view name) const {
+    const auto* value = m_state->find(name);
+    return EngineResult(value != nullptr ? value->dump() : "{}");
+}
+
 std::vector<EngineResult::Kernel> EngineResult::kernels() const {
     std::vector<Kernel> kernels;
     const auto* list = m_state->find("kernels");

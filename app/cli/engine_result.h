@@ -20,6 +20,9 @@ public:
     [[nodiscard]] std::optional<double> number(std::string_view name) const;
     [[nodiscard]] bool flag(std::string_view name) const; ///< false where absent
 
+    /// A member that is an object; empty object where absent.
+    [[nodiscard]] EngineResult member(std::string_view name) const;
+
     struct Kernel {
         std::string name;
         bool supported = false;

@@ -132,11 +132,7 @@ private:
             ASSAY_TRY(pem, key.toPem());
             m_inputs.trainerKeyPem = pem;
         }
-        if (m_options.data.empty()) {
-            if (m_options.order.empty()) {
-                return fail(ErrorCode::usage, "neither an order nor a data folder was given, so there are no data to replay with",
-                            "--order ORDER, or --data DIR");
-            }
+        if (m_options.data.empty() && !m_options.order.empty()) {
             m_options.data = base::fs::path(m_options.order).parent_path().string();
             m_options.data = m_options.data.empty() ? "." : m_options.data;
         }
@@ -261,6 +257,11 @@ private:
         ASSAY_CHECK(end);
         m_replayable = noteResult(Check::initialState, audit::checkInitialState(*m_submission, m_inputs), end) && m_replayable;
         ASSAY_CHECK(end);
+        if (m_options.data.empty()) {
+            m_replayable = false; // the rest can still be checked, and may be enough to reject
+            noteNotChecked(Check::data, "neither an order nor a data folder was given (--order ORDER, or --data DIR)");
+            return {};
+        }
         auto data = audit::checkData(*m_submission, m_inputs, m_options.data, progress, stop);
         if (!data) {
             return fail(data.error()); // the auditor's own folder: whatever the submission holds, this must be mended first

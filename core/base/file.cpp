@@ -58,6 +58,13 @@ Result<void> writeAll(int fd, ByteView bytes, const fs::path& path) {
     return {};
 }
 
+/// A place where nothing can be made is a matter of the machine, also where a part of the path is missing.
+Error cannotCreate(const fs::path& path, std::string_view action, int errorNumber) {
+    auto error = systemError(path, action, errorNumber);
+    error.code = ErrorCode::environment;
+    return error;
+}
+
 } // namespace
 
 Error systemError(const fs::path& path, std::string_view action, int errorNumber) {
@@ -130,7 +137,7 @@ Result<void> writeFileAtomic(const fs::path& path, ByteView bytes) {
     std::string temporary = (folder / fmt::format(".{}.XXXXXX", path.filename().string())).string();
     const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (fd < 0) {
-        return fail(systemError(path, "cannot create", errno));
+        return fail(cannotCreate(path, "cannot create", errno));
     }
     auto result = [&]() -> Result<void> {
         const Descriptor owned(fd);
@@ -158,7 +165,7 @@ Result<void> makeFolders(const fs::path& path) {
     std::error_code code;
     fs::create_directories(path, code);
     if (code) {
-        return fail(systemError(path, "cannot create folder", code.value()));
+        return fail(cannotCreate(path, "cannot create folder", code.value()));
     }
     return {};
 }

@@ -38,7 +38,6 @@ public:
         spec.name = std::move(name);
         spec.dtype = std::move(dtype);
         spec.shape = std::move(shape);
-        spec.role = "batch";
         m_program.batch.push_back(std::move(spec));
     }
 

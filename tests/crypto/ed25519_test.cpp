@@ -31,7 +31,7 @@ TEST(Ed25519, Rfc8032Vectors) {
                                "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f76"
                                "0984dc6594a7c15e9716ed28dc027beceea1ec40a"},
                               {"833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42",
-                               "ec172b93ad5e563f4932c70e1245034c35467ef2efd4d64ebf819683467e2bf",
+                               "ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf",
                                "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c2"
                                "3a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
                                "dc2a4459e7369633a52b1bf277839a00201009a3efbf3ecb69bea2186c26b58909351fc9ac90b3ecfdfbc7c"

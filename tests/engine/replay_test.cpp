@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The auditor: other kernels, the log obeyed and ignored, ranges, resumption, and how it accuses.
+#include <algorithm>
+#include <cctype>
+
 #include <gtest/gtest.h>
+
+#include "core/format/state_tree.h"
 
 #include "tests/engine/engine_orders.h"
 

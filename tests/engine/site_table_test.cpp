@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "core/engine/session.h"
 #include "core/engine/site_table.h"
 #include "tests/engine/engine_orders.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kind of planted fault: the replay finds it at the right step, in the right part, from the right source.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // The trainer: learns, is deterministic, stops and resumes, ends in a diverged leaf where it must.
 #include <bit>
 #include <cmath>
-#include <fstream>
+#include <limits>
 
 #include <gtest/gtest.h>
 

@@ -362,7 +362,7 @@ TEST_F(SubmissionTest, KilledAnywhereEndsIdentical) {
             }
             random = random * 6364136223846793005ULL + 1442695040888963407ULL;
             usleep(
-                static_cast<useconds_t>(500 + (random >> 40) % 20'000 * (static_cast<std::uint64_t>(attempt) + 1) / 2));
+                static_cast<useconds_t>(300 + (random >> 40) % 3'000 * (static_cast<std::uint64_t>(attempt) + 1) / 2));
             kill(child, SIGKILL);
             int status = 0;
             ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -69,6 +69,12 @@ Result<int> runTamper(Session& session, const TamperOptions& options) {
     if (const auto description = result.text("description")) {
         session.console.print(fmt::format("{}\n", printable(*description)));
     }
+    const auto shows = result.member("shows");
+    if (const auto part = shows.text("part")) {
+        session.console.print(fmt::format("An audit should name: {} at step {}\n", *part, shows.integer("step").value_or(0)));
+    } else if (result.flag("absorbed")) {
+        session.console.print("The edit changes nothing that follows: it is another valid run, and an audit accepts it\n");
+    }
     return 0;
 }
 

@@ -89,7 +89,7 @@ Result<void> Rewriter::copyStep(const base::ByteVector* log) {
         ASSAY_CHECK(setProfile(profileOf(step)));
     }
     ASSAY_TRY(record, m_source.step(step));
-    if (record.leaf.step != step || record.leaf.order != m_writer->orderDigest()) {
+    if (record.leaf.step != step || record.leaf.order != m_writer->orderDigest() || m_writer->diverged()) {
         return fail(ErrorCode::malformed, fmt::format("the record of step {} belongs to another step or order", step));
     }
     record.leaf.previous = m_writer->lastLeafHash();
@@ -97,6 +97,9 @@ Result<void> Rewriter::copyStep(const base::ByteVector* log) {
     if (step > 0 && !record.leaf.diverged) {
         ASSAY_TRY(original, m_source.log(step));
         bytes = log != nullptr ? *log : std::move(original);
+        if (bytes.empty()) {
+            return fail(ErrorCode::malformed, fmt::format("the rounding log of step {} is empty", step));
+        }
     }
     if (log != nullptr) {
         ASSAY_TRY(root, logRootOf(bytes));
