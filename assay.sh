@@ -76,7 +76,9 @@ build)
 test)
   shift
   need "${build_packages[@]}" "${window_packages[@]}" "${test_packages[@]}"
-  compile -DASSAY_BUILD_TESTS=ON -DASSAY_WERROR=ON
+  # ASSAY_TEST_OPTIONS: further CMake options, for instance -DASSAY_BUILD_WORKBENCH=OFF on a machine without Qt.
+  read -ra further <<<"${ASSAY_TEST_OPTIONS:-}"
+  compile -DASSAY_BUILD_TESTS=ON -DASSAY_WERROR=ON "${further[@]}"
   # What is labelled `long` (long fuzzing, hundreds of runs) is asked for by name: ./assay.sh test -L long
   [ $# -eq 0 ] && set -- -LE long
   exec ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
