@@ -180,6 +180,7 @@ private:
 
 constexpr double kLargest = 3.0e38;
 constexpr std::uint64_t kMaxSamples = 1ULL << 40;
+constexpr std::uint64_t kMaxBatch = 1ULL << 24;
 
 void checkData(const DataSpec& data, Rules& rules) {
     rules.oneOf("data.reader", data.reader, {"idx", "cifar10", "text", "bytes"});
@@ -263,7 +264,7 @@ Result<void> validateOrder(const Order& order) {
     rules.range("loop.steps", order.loop.steps, 1, 1ULL << 32);
     rules.oneOf("loop.sample_order", order.loop.sampleOrder, {"keyed-permutation/1"});
     checkData(order.data, rules);
-    rules.range("loop.batch", order.loop.batch, 1, order.data.samples);
+    rules.range("loop.batch", order.loop.batch, 1, std::min(order.data.samples, kMaxBatch));
     checkOptimizer(order.optimizer, order.loop.steps, rules);
     rules.oneOf("numerics.mode", order.numerics.mode, {"interval"});
     rules.oneOf("numerics.bound", order.numerics.bound, {"proven", "empirical"});

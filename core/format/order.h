@@ -38,7 +38,7 @@ struct DataSpec {
 
 struct LoopSpec {
     std::uint64_t steps = 0; ///< at least 1
-    std::uint64_t batch = 0; ///< 1 .. samples
+    std::uint64_t batch = 0; ///< 1 .. samples, at most 2^24
     std::string sampleOrder = "keyed-permutation/1";
     bool operator==(const LoopSpec&) const = default;
 };

@@ -96,7 +96,13 @@ base::Result<AuditStore> AuditStore::open(const base::fs::path& path, Mode mode)
         return AuditStore(std::move(state));
     }
     if (path.has_parent_path()) {
-        ASSAY_CHECK(base::makeFolders(path.parent_path()));
+        if (auto made = base::makeFolders(path.parent_path()); !made) {
+            auto error = std::move(made).error();
+            error.code = base::ErrorCode::environment; // a place to write to, so nothing is wrong with anybody's input
+            error.message = "no place for the audit store: " + error.message;
+            error.remedy = "choose another place with --store or ASSAY_STORE";
+            return base::fail(std::move(error));
+        }
     }
     ASSAY_TRY(database, detail::Database::open(path, detail::Database::Mode::readWrite));
     state->database = std::move(database);

@@ -16,8 +16,7 @@ base::Result<std::int64_t> single(Database& database, std::string_view sql) {
     return row ? query.integer(0) : 0;
 }
 
-/// Version of our own file, 0 for an empty one; an error for anything else. Writes nothing.
-base::Result<int> identify(Database& database) {
+base::Result<int> identifyInOneTransaction(Database& database) {
     ASSAY_TRY(application, single(database, "PRAGMA application_id"));
     ASSAY_TRY(version, single(database, "PRAGMA user_version"));
     ASSAY_TRY(objects, single(database, "SELECT count(*) FROM sqlite_schema"));
@@ -40,6 +39,18 @@ base::Result<int> identify(Database& database) {
         return base::fail(std::move(error));
     }
     return static_cast<int>(version);
+}
+
+/// Version of our own file, 0 for an empty one; an error for anything else. Writes nothing. All of it is read in one
+/// transaction: between two separate reads another process may turn an empty file into a store.
+base::Result<int> identify(Database& database) {
+    if (database.inTransaction()) {
+        return identifyInOneTransaction(database);
+    }
+    ASSAY_CHECK(database.execute("BEGIN"));
+    auto version = identifyInOneTransaction(database);
+    ASSAY_CHECK(database.execute("ROLLBACK"));
+    return version;
 }
 
 } // namespace

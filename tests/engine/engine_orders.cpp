@@ -138,6 +138,7 @@ OrderFolder makeStandardOrder(std::string_view kind) {
 
 OrderFolder makeOrderWithEntries() {
     OrderWish wish;
+    wish.textBytes = 40000; // a batch of 64 samples of 256 bytes, and some held out
     wish.model = [](models::ModelRequest& model) {
         model.width = 256;
         model.layers = 2;

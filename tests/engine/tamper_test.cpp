@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Lies,
                                          Expected{FaultKind::optimizer, {"state_root"}},
                                          Expected{FaultKind::dropout, {"loss", "log_root", "state_root"}}, Expected{FaultKind::seed, {"batch"}},
                                          Expected{FaultKind::loss, {"loss"}}),
-                         [](const auto& info) {
-                             std::string name(engine::faultName(info.param.kind));
+                         [](const auto& tested) {
+                             std::string name(engine::faultName(tested.param.kind));
                              name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
                              return name;
                          });
@@ -178,8 +178,8 @@ TEST_P(LogEdits, AreFoundInTheLog) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, LogEdits, testing::Values(FaultKind::logFlip, FaultKind::logExtra, FaultKind::logDrop, FaultKind::logEmpty),
-                         [](const auto& info) {
-                             std::string name(engine::faultName(info.param));
+                         [](const auto& tested) {
+                             std::string name(engine::faultName(tested.param));
                              name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
                              return name;
                          });

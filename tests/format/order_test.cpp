@@ -118,6 +118,11 @@ TEST(Order, BrokenRulesNameTheField) {
         {"loop.sample_order", [](Order& o) { o.loop.sampleOrder = "sequential"; }},
         {"loop.batch", [](Order& o) { o.loop.batch = 0; }},
         {"loop.batch", [](Order& o) { o.loop.batch = 9; }},
+        {"loop.batch",
+         [](Order& o) {
+             o.data.samples = 1ULL << 40;
+             o.loop.batch = (1ULL << 24) + 1;
+         }},
         {"data.reader", [](Order& o) { o.data.reader = "npy"; }},
         {"data.samples", [](Order& o) { o.data.samples = 0; }},
         {"data.files", [](Order& o) { o.data.files.clear(); }},

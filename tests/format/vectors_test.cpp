@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of core/format/FORMAT.md against the product. The same examples are made by vectors.py from the prose alone.
+// The examples of core/format/FORMAT.md against the product. The same examples are made by vectors.py from the prose
+// alone.
 #include <map>
 
 #include <fmt/format.h>
@@ -50,10 +51,10 @@ TEST(Vectors, AllOfTheDocumentAreUsed) {
 }
 
 TEST(Vectors, Json) {
-    const JsonValue value = JsonValue::Object{
-        {"z", JsonValue::Array{std::int64_t{0}, std::int64_t{-1}, kMaxJsonInteger, true, false}},
-        {"a", "quote \" line\n bell\x07 euro \xE2\x82\xAC"},
-        {"", JsonValue::Object{}}};
+    const JsonValue value =
+        JsonValue::Object{{"z", JsonValue::Array{std::int64_t{0}, std::int64_t{-1}, kMaxJsonInteger, true, false}},
+                          {"a", "quote \" line\n bell\x07 euro \xE2\x82\xAC"},
+                          {"", JsonValue::Object{}}};
     EXPECT_EQ(writeJson(value) + "\n", vectorText("json"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target without libFuzzer: over every file of its corpus, then over deterministic mutations of them, so that each
-// corpus is also an ordinary test. Usage: TARGET CORPUS_FOLDER [MUTATIONS].
+// Runs a fuzz target without libFuzzer: over every file of its corpus, then over deterministic mutations of them, so
+// that each corpus is also an ordinary test. Usage: TARGET CORPUS_FOLDER [MUTATIONS].
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -35,7 +35,8 @@ private:
     std::uint64_t m_state = 1;
 };
 
-/// One to three edits: bit flip, byte, truncation, duplicated, removed or exchanged piece, piece of another file, extreme number.
+/// One to three edits: bit flip, byte, truncation, duplicated, removed or exchanged piece, piece of another file,
+/// extreme number.
 Bytes mutate(Bytes bytes, const std::vector<Bytes>& corpus, Random& random) {
     const auto at = [&](std::size_t place) { return bytes.begin() + static_cast<std::ptrdiff_t>(place); };
     for (std::size_t edits = 1 + random.below(3); edits > 0; --edits) {
@@ -70,11 +71,13 @@ Bytes mutate(Bytes bytes, const std::vector<Bytes>& corpus, Random& random) {
             const auto& other = corpus[random.below(corpus.size())];
             const auto from = random.below(other.size() + 1);
             const auto count = std::min(other.size() - from, random.below(64));
-            bytes.insert(at(place), other.begin() + static_cast<std::ptrdiff_t>(from), other.begin() + static_cast<std::ptrdiff_t>(from + count));
+            bytes.insert(at(place), other.begin() + static_cast<std::ptrdiff_t>(from),
+                         other.begin() + static_cast<std::ptrdiff_t>(from + count));
             break;
         }
         case 7: {
-            static constexpr std::uint64_t kNumbers[] = {0, 1, 0x7F, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, ~0ULL};
+            static constexpr std::uint64_t kNumbers[] = {
+                0, 1, 0x7F, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FFFFFFFFFFFFFFF, ~0ULL};
             const auto number = kNumbers[random.below(std::size(kNumbers))];
             for (std::size_t i = 0; i < 8 && place + i < bytes.size(); ++i) {
                 bytes[place + i] = static_cast<std::uint8_t>(number >> (8 * i));
@@ -82,7 +85,8 @@ Bytes mutate(Bytes bytes, const std::vector<Bytes>& corpus, Random& random) {
             break;
         }
         default: {
-            static constexpr const char* kTokens[] = {"\"", "[[[[[[[[", "{", "}", ",", "-", "9007199254740992", "1e400", "\\u0000", "../", "null", "\xFF"};
+            static constexpr const char* kTokens[] = {
+                "\"", "[[[[[[[[", "{", "}", ",", "-", "9007199254740992", "1e400", "\\u0000", "../", "null", "\xFF"};
             const std::string token = kTokens[random.below(std::size(kTokens))];
             bytes.insert(at(place), token.begin(), token.end());
         }

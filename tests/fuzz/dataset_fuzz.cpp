@@ -6,8 +6,8 @@
 #include "core/format/dataset.h"
 #include "tests/support/format_fixtures.h"
 
-/// Input: reader (1 byte), context or image side (1 byte), where the second file begins (2 bytes), then one or two data files. A
-/// description that `build` makes must open again, and every sample must be readable.
+/// Input: reader (1 byte), context or image side (1 byte), where the second file begins (2 bytes), then one or two data
+/// files. A description that `build` makes must open again, and every sample must be readable.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     static const auto folder = base::TemporaryFolder::create("assay-fuzz");
@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     request.context = request.reader == "text" ? data[1] : 0;
     request.imageShape = {1, data[1] % 16, 2};
     const base::ByteView all(data + 4, size - 4);
-    const auto split = request.reader == "idx" ? std::min<std::size_t>(base::loadLe<std::uint16_t>(data + 2), all.size()) : all.size();
+    const auto split =
+        request.reader == "idx" ? std::min<std::size_t>(base::loadLe<std::uint16_t>(data + 2), all.size()) : all.size();
     const auto write = [&](const char* name, base::ByteView bytes) {
         auto file = base::AppendFile::open(folder->path() / name, 0);
         if (!file || !file->append(bytes)) {

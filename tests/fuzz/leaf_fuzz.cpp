@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto leaf = format::parseLeaf(bytes); leaf && format::serialiseLeaf(*leaf) != bytes) {
         std::abort();
     }
-    if (const auto record = format::parseStepRecord(bytes, 0); record && format::serialiseStepRecord(*record) != bytes) {
+    if (const auto record = format::parseStepRecord(bytes, 0);
+        record && format::serialiseStepRecord(*record) != bytes) {
         std::abort();
     }
     return 0;

@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
         }
     }
-    if (const auto commitment = format::parseCommitment(bytes); commitment && format::serialiseCommitment(*commitment) != text) {
+    if (const auto commitment = format::parseCommitment(bytes);
+        commitment && format::serialiseCommitment(*commitment) != text) {
         std::abort();
     }
     if (const auto attestation = format::parseStatement(bytes)) {

@@ -4,7 +4,8 @@
 
 #include "core/format/detail/step_index.h"
 
-/// Input: size of steps.bin (8 bytes), number of leaves (8 bytes), then steps.idx. Records of an index that parses tile steps.bin.
+/// Input: size of steps.bin (8 bytes), number of leaves (8 bytes), then steps.idx. Records of an index that parses tile
+/// steps.bin.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace assay;
     if (size < 16) {

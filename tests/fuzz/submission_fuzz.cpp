@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -38,8 +39,9 @@ void write(const base::fs::path& path, base::ByteView bytes) {
 
 } // namespace
 
-/// Input: edits of a valid submission, each: file number (1 byte), what to do (1), offset (2), length (1), bytes. The manifest is made
-/// anew, as a consistent liar would, unless it is itself edited. Whatever opens can be read to the end without a crash.
+/// Input: edits of a valid submission, each: file number (1 byte), what to do (1), offset (2), length (1), bytes. The
+/// manifest is made anew, as a consistent liar would, unless it is itself edited. Whatever opens can be read to the end
+/// without a crash.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     auto files = original();
     bool manifestEdited = false;
@@ -81,7 +83,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
     }
     for (const auto& [name, bytes] : files) {
-        write(root / name, name == format::kManifestName && !manifestEdited ? base::asBytes(format::serialiseManifest(manifest)) : bytes);
+        write(root / name, name == format::kManifestName && !manifestEdited
+                               ? base::asBytes(format::serialiseManifest(manifest))
+                               : bytes);
     }
     const auto submission = format::Submission::open(root);
     if (!submission) {

@@ -100,14 +100,22 @@ std::uint64_t denseValues(const format::Program& program, const std::vector<audi
     for (const auto& op : program.operators) {
         kinds[op.name] = op.kind;
     }
+    // A module's output counts once: the sum with its bias is a second site of the same output here.
+    std::map<std::string_view, std::uint64_t> outputs;
     std::uint64_t values = 0;
     for (const auto& site : sites) {
         const auto kind = kinds.find(std::string_view(site.name).substr(0, site.name.find(" / ")));
-        const bool module = kind != kinds.end() &&
-                            std::find(kModuleKinds.begin(), kModuleKinds.end(), kind->second) != kModuleKinds.end();
-        if (module && (site.direction == "forward" || site.direction == "input gradient")) {
+        if (kind == kinds.end() || std::find(kModuleKinds.begin(), kModuleKinds.end(), kind->second) == kModuleKinds.end()) {
+            continue;
+        }
+        if (site.direction == "forward") {
+            outputs[kind->first] = site.values;
+        } else if (site.direction == "input gradient") {
             values += site.values;
         }
+    }
+    for (const auto& [name, count] : outputs) {
+        values += count;
     }
     return values;
 }

@@ -7,7 +7,8 @@ namespace assay::format::detail {
 
 base::Result<StepIndex> StepIndex::parse(base::ByteView index, std::uint64_t leaves, std::uint64_t stepsBytes) {
     if (leaves == 0 || index.size() % kIndexEntry != 0 || index.size() / kIndexEntry != leaves) {
-        return base::failAt(fmt::format("{} bytes, expected {} for each of {} leaves", index.size(), kIndexEntry, leaves), 0);
+        return base::failAt(
+            fmt::format("{} bytes, expected {} for each of {} leaves", index.size(), kIndexEntry, leaves), 0);
     }
     StepIndex result;
     result.m_index = index;
@@ -15,13 +16,15 @@ base::Result<StepIndex> StepIndex::parse(base::ByteView index, std::uint64_t lea
         const auto begin = result.begin(leaf);
         const auto end = result.end(leaf);
         if (end <= begin || end > stepsBytes) {
-            return base::failAt(fmt::format("record of step {} ends at {}, expected more than {} and at most {}", leaf, end, begin, stepsBytes),
+            return base::failAt(fmt::format("record of step {} ends at {}, expected more than {} and at most {}", leaf,
+                                            end, begin, stepsBytes),
                                 leaf * kIndexEntry);
         }
     }
     if (result.end(leaves - 1) != stepsBytes) {
-        return base::failAt(fmt::format("the last record ends at {}, but steps.bin has {} bytes", result.end(leaves - 1), stepsBytes),
-                            (leaves - 1) * kIndexEntry);
+        return base::failAt(
+            fmt::format("the last record ends at {}, but steps.bin has {} bytes", result.end(leaves - 1), stepsBytes),
+            (leaves - 1) * kIndexEntry);
     }
     return result;
 }

@@ -15,11 +15,15 @@ inline constexpr std::uint64_t kHashBytes = 32; ///< bytes per leaf in leaves.bi
 class StepIndex {
 public:
     StepIndex() = default;
-    /// Strict: one entry per leaf, at least one leaf, ends strictly increasing, the last one being the end of steps.bin. O(leaves).
-    [[nodiscard]] static base::Result<StepIndex> parse(base::ByteView index, std::uint64_t leaves, std::uint64_t stepsBytes);
+    /// Strict: one entry per leaf, at least one leaf, ends strictly increasing, the last one being the end of
+    /// steps.bin. O(leaves).
+    [[nodiscard]] static base::Result<StepIndex> parse(base::ByteView index, std::uint64_t leaves,
+                                                       std::uint64_t stepsBytes);
 
     [[nodiscard]] std::uint64_t begin(std::uint64_t leaf) const { return leaf == 0 ? 0 : end(leaf - 1); }
-    [[nodiscard]] std::uint64_t end(std::uint64_t leaf) const { return base::loadLe<std::uint64_t>(m_index.data() + leaf * kIndexEntry); }
+    [[nodiscard]] std::uint64_t end(std::uint64_t leaf) const {
+        return base::loadLe<std::uint64_t>(m_index.data() + leaf * kIndexEntry);
+    }
 
 private:
     base::ByteView m_index;
