@@ -191,7 +191,7 @@ TEST(Training, ANonFiniteValueEndsTheRunOnBothSides) {
 TEST(Training, EvaluationValuesAreSitesWithLogsOfTheirOwn) {
     OrderWish wish;
     wish.kind = "cnn";
-    wish.textBytes = 3000;
+    wish.textBytes = 6500;
     wish.order = [](format::Order& order) {
         order.evaluateEvery = 2;
         order.metric = "loss";
