@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What blocks, norms and the site pass cost, against the library's plain product of FP64 operands, in one run.
+#include <chrono>
 #include <cmath>
 #include <vector>
 
