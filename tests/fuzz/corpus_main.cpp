@@ -3,9 +3,11 @@
 // that each corpus is also an ordinary test. Usage: TARGET CORPUS_FOLDER [MUTATIONS].
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -95,6 +98,19 @@ Bytes mutate(Bytes bytes, const std::vector<Bytes>& corpus, Random& random) {
     return bytes;
 }
 
+/// What is running, for the report of a crash.
+char currentCase[256] = "";
+
+extern "C" void reportCase(int number) {
+    for (const char* part : {"broken by: ", static_cast<const char*>(currentCase), "\n"}) {
+        if (write(STDERR_FILENO, part, std::strlen(part)) < 0) {
+            break;
+        }
+    }
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -129,25 +145,26 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "the corpus %s is empty\n", argv[1]);
         return 1;
     }
+    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) {
+        std::signal(number, reportCase);
+    }
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     double slowest = 0;
-    const auto run = [&](const Bytes& bytes, const char* what, std::size_t number) {
-        // Shown by ctest if the target aborts.
-        std::printf("\r%s %zu", what, number);
-        std::fflush(stdout);
+    const auto run = [&](const Bytes& bytes, const std::string& what) {
+        std::snprintf(currentCase, sizeof currentCase, "%s", what.c_str());
         const auto begin = Clock::now();
         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
         slowest = std::max(slowest, std::chrono::duration<double>(Clock::now() - begin).count());
     };
     for (std::size_t i = 0; i < corpus.size(); ++i) {
-        run(corpus[i], paths[i].filename().c_str(), i);
+        run(corpus[i], paths[i].filename().string());
     }
     Random random;
     for (std::size_t i = 0; i < mutations; ++i) {
-        run(mutate(corpus[i % corpus.size()], corpus, random), "mutation", i);
+        run(mutate(corpus[i % corpus.size()], corpus, random), "mutation " + std::to_string(i));
     }
-    std::printf("\r%zu corpus files, %zu mutations, %.1f s, slowest input %.1f ms\n", corpus.size(), mutations,
+    std::printf("%zu corpus files, %zu mutations, %.1f s, slowest input %.1f ms\n", corpus.size(), mutations,
                 std::chrono::duration<double>(Clock::now() - start).count(), slowest * 1000);
     return 0;
 }
