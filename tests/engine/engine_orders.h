@@ -62,7 +62,7 @@ struct TrainOptions {
     std::string profile = "threads=1";
     bool resume = false;
     std::uint64_t stopAfter = 0; ///< ask for a stop once this step is done; 0: run to the end
-    base::fs::path siteDigests;
+    base::fs::path siteDigests = {};
 };
 [[nodiscard]] base::Result<engine::TrainResult> trainTo(const OrderFolder& order, const base::fs::path& out, const TrainOptions& options = {});
 
@@ -74,7 +74,7 @@ struct Replayed {
 struct ReplayOptions {
     std::string profile = "threads=1";
     bool ignoreLog = false;
-    std::vector<engine::StepSpan> spans; ///< empty: all
+    std::vector<engine::StepSpan> spans = {}; ///< empty: all
     std::uint64_t verifiedThrough = 0;
     const format::Order* order = nullptr; ///< the client's; nullptr: the one of the folder
 };

@@ -16,8 +16,8 @@ using engine::FaultKind;
 
 struct Plant {
     FaultKind kind = FaultKind::weights;
-    std::optional<std::uint64_t> step;
-    std::string at;
+    std::optional<std::uint64_t> step = {};
+    std::string at = {};
     bool recommit = false;
     bool withKey = true;
 };

@@ -41,13 +41,8 @@ private:
 
 /// Plain SGD moves a weight by -lr * gradient: that gradient against a central difference of the loss. Shows that the graph is wired
 /// right (residual sums, shared values, parameter slots), not only the single operators.
-TEST(Training, GradientsAreThoseOfTheLossForTheCnn) {
-    GTEST_SKIP() << "a central difference crosses kinks of ReLU and max-pool here (stem.bn.weight: -0.0480 against -0.0414); needs a "
-                    "smooth comparison";
-}
-
 TEST(Training, GradientsAreThoseOfTheLoss) {
-    for (const auto* kind : {"mlp", "gpt"}) {
+    for (const auto* kind : {"mlp", "cnn", "gpt"}) {
         OrderWish wish;
         wish.kind = kind;
         wish.order = [](format::Order& order) {
@@ -74,15 +69,16 @@ TEST(Training, GradientsAreThoseOfTheLoss) {
                 best = step(i) > step(best) ? i : best;
             }
             const double gradient = static_cast<double>(old[best]) - static_cast<double>(after.tensors()[t].values()[best]);
-            if (std::abs(gradient) < 1e-3) {
+            if (std::abs(gradient) < 5e-3) {
                 continue; // too small against the rounding of an FP32 loss
             }
-            const float h = 1e-2f;
+            // A wider step would cross kinks of ReLU and max-pool. The loss lies in [4, 8), where FP32 values are 2^-21 apart: two roundings
+            // are off by up to 2^-21 together, over 2h that is 2.4e-4. The relative part covers what kinks remain and the third derivative.
+            const float h = 1e-3f;
             const float up = old[best] + h;
             const float down = old[best] - h;
             const double slope = (probe.lossAt(t, best, up) - probe.lossAt(t, best, down)) / (static_cast<double>(up) - static_cast<double>(down));
-            // The loss is about 5.5 and rounded to 2^-22 or so: 5e-7 / 2h = 2.4e-5. The rest is the third derivative and kinks of ReLU.
-            EXPECT_NEAR(gradient, slope, 3e-4 + 0.05 * std::abs(slope)) << kind << ", " << order.program.tensors[t].name << ", element " << best;
+            EXPECT_NEAR(gradient, slope, 2.5e-4 + 0.02 * std::abs(slope)) << kind << ", " << order.program.tensors[t].name << ", element " << best;
             ++compared;
         }
         EXPECT_GE(compared, 4u) << kind;
