@@ -371,7 +371,7 @@ std::uint64_t Workbench::segmentsTotal() const { return segments().size(); }
 
 SamplePlan Workbench::planFor(std::uint64_t segments, std::uint64_t bad) const {
     SamplePlan plan;
-    const auto all = segments();
+    const auto all = this->segments();
     plan.segmentsTotal = all.size();
     if (all.empty()) {
         return plan;

@@ -2,6 +2,7 @@
 #include "ui/pages/screenshot.h"
 
 #include <QApplication>
+#include <QDialog>
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QPainter>

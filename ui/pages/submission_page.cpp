@@ -326,17 +326,17 @@ void SubmissionPage::refresh() {
                                                 countText(parameterCount(s.program), tr("parameter"))));
 
     m_data->clear();
-    const auto& data = s.order.data;
-    m_data->addText(tr("Reader"), data.reader == "bytes" ? tr("windows of bytes of real text; the class is the next byte") : text(data.reader));
-    m_data->addText(tr("Samples"), tr("%1 for training, %2 held out").arg(groupedNumber(data.samples), groupedNumber(data.heldOut)));
-    if (data.context > 0) {
-        m_data->addText(tr("Context"), countText(data.context, tr("token")));
+    const auto& spec = s.order.data;
+    m_data->addText(tr("Reader"), spec.reader == "bytes" ? tr("windows of bytes of real text; the class is the next byte") : text(spec.reader));
+    m_data->addText(tr("Samples"), tr("%1 for training, %2 held out").arg(groupedNumber(spec.samples), groupedNumber(spec.heldOut)));
+    if (spec.context > 0) {
+        m_data->addText(tr("Context"), countText(spec.context, tr("token")));
     }
-    m_data->addText(tr("Task"), data.task == "next-token" ? tr("predict the next token") : tr("classification into %1 classes").arg(groupedNumber(data.classes)));
-    m_data->addHash(tr("Sample root"), text(data.sampleRoot.toHex()));
+    m_data->addText(tr("Task"), spec.task == "next-token" ? tr("predict the next token") : tr("classification into %1 classes").arg(groupedNumber(spec.classes)));
+    m_data->addHash(tr("Sample root"), text(spec.sampleRoot.toHex()));
     m_data->addText(tr("Folder"), s.dataFolder.isEmpty() ? tr("not known") : s.dataFolder);
     std::vector<TableRow> files;
-    for (const auto& file : data.files) {
+    for (const auto& file : spec.files) {
         const QString digest = text(file.sha256.toHex());
         files.push_back({{textCell(text(file.name)),
                           {byteText(file.size), QVariant(static_cast<qulonglong>(file.size)), {}, {}, false, true},

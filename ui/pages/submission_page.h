@@ -5,7 +5,7 @@
 
 #include "ui/models/table_model.h"
 
-class QGridLayout;
+class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QStackedLayout;
@@ -84,7 +84,7 @@ private:
     FactGrid* m_data = nullptr;
     SampleGallery* m_gallery = nullptr;
     QWidget* m_dataProblem = nullptr;
-    class QLabel* m_dataProblemText = nullptr;
+    QLabel* m_dataProblemText = nullptr;
 };
 
 } // namespace assay::ui
