@@ -257,7 +257,9 @@ private:
         }
         if (known != op.attributes.size()) {
             for (const auto& [name, attribute] : op.attributes) {
-                const auto isRule = [&](const OperatorKind::AttributeRule& rule) { return rule.name == name; };
+                const auto isRule = [&wanted = name](const OperatorKind::AttributeRule& rule) {
+                    return rule.name == wanted;
+                };
                 if (std::none_of(kind->attributes.begin(), kind->attributes.end(), isRule)) {
                     return bad(fmt::format("{} has no attribute {}", op.kind, name));
                 }
