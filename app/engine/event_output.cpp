@@ -80,7 +80,8 @@ void EventOutput::stepProgress(std::string_view phase, std::uint64_t done, std::
 void EventOutput::sites(const engine::Session& session) {
     audit::SitesEvent event;
     for (const auto& site : session.sites()) {
-        event.sites.push_back({site.index, site.name, std::string(tensor::toString(site.direction)), site.product, site.values});
+        event.sites.push_back(
+            {site.index, site.name, std::string(tensor::toString(site.direction)), site.product, site.values});
     }
     emit(event);
 }

@@ -26,8 +26,9 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr const char* kRestartedFor = "ASSAY_ENGINE_RESTARTED_FOR"; ///< core type that this process was started again for
-constexpr const char* kRequestFd = "ASSAY_ENGINE_REQUEST_FD";       ///< where the request of the first start waits
+constexpr const char* kRestartedFor =
+    "ASSAY_ENGINE_RESTARTED_FOR";                             ///< core type that this process was started again for
+constexpr const char* kRequestFd = "ASSAY_ENGINE_REQUEST_FD"; ///< where the request of the first start waits
 constexpr const char* kCoreType = "OPENBLAS_CORETYPE";
 
 int exitWith(app::EventOutput& output, const base::Error& error) {
@@ -53,11 +54,13 @@ Result<std::string> takeRequest() {
     return text;
 }
 
-/// OpenBLAS chooses its kernels when it is loaded, from the environment: set that and start again. Returns only on failure.
+/// OpenBLAS chooses its kernels when it is loaded, from the environment: set that and start again. Returns only on
+/// failure.
 Result<void> restartFor(const tensor::KernelProfile& profile, const std::string& request, char** arguments) {
     const char* before = std::getenv(kRestartedFor);
     if (before != nullptr && profile.core == before) {
-        return fail(ErrorCode::environment, fmt::format("the environment variable {} does not stay as it was set", kCoreType));
+        return fail(ErrorCode::environment,
+                    fmt::format("the environment variable {} does not stay as it was set", kCoreType));
     }
     const int fd = ::memfd_create("assay-request", 0); // survives exec on purpose
     if (fd < 0 || ::pwrite(fd, request.data(), request.size(), 0) != static_cast<ssize_t>(request.size())) {
@@ -75,8 +78,8 @@ Result<void> restartFor(const tensor::KernelProfile& profile, const std::string&
     return fail(ErrorCode::environment, fmt::format("cannot start the engine again: {}", std::strerror(errno)));
 }
 
-Result<int> runVerb(const app::Request& request, const std::string& line, app::EventOutput& output, engine::RunControl& control,
-                    char** arguments) {
+Result<int> runVerb(const app::Request& request, const std::string& line, app::EventOutput& output,
+                    engine::RunControl& control, char** arguments) {
     if (request.verb() == "kernels") {
         return app::runKernels(output);
     }
@@ -108,8 +111,8 @@ Result<int> runVerb(const app::Request& request, const std::string& line, app::E
     ASSAY_TRY(kernel, tensor::activate(profile));
     ::unsetenv(kRestartedFor);
     const app::StdinControl listener(control);
-    output.emit(audit::HelloEvent{app::kEngineVersion, kernel.blas, kernel.core, static_cast<std::uint64_t>(kernel.threads),
-                                  kernel.profile, numerics::activeIsa()});
+    output.emit(audit::HelloEvent{app::kEngineVersion, kernel.blas, kernel.core,
+                                  static_cast<std::uint64_t>(kernel.threads), kernel.profile, numerics::activeIsa()});
     return verb({request, output, control, profile, kernel});
 }
 
@@ -124,7 +127,8 @@ Result<int> runGuarded(app::EventOutput& output, engine::RunControl& control, ch
     } catch (const std::length_error&) {
         return fail(ErrorCode::environment, "more memory would be needed than any machine has");
     } catch (const std::filesystem::filesystem_error& error) {
-        return fail(base::Error{ErrorCode::environment, error.code().message(), error.path1().string(), std::nullopt, {}});
+        return fail(
+            base::Error{ErrorCode::environment, error.code().message(), error.path1().string(), std::nullopt, {}});
     } catch (const std::exception& error) {
         return fail(ErrorCode::internal, fmt::format("unexpected: {}", error.what()));
     }
@@ -138,7 +142,9 @@ int main(int count, char** arguments) {
         return 0;
     }
     if (count != 2 || std::strcmp(arguments[1], "run") != 0) {
-        std::fputs("usage: assay-engine run (reads one JSON request line on standard input; started by assay and assay-workbench)\n", stderr);
+        std::fputs("usage: assay-engine run (reads one JSON request line on standard input; started by assay and "
+                   "assay-workbench)\n",
+                   stderr);
         return base::exitCodeFor(ErrorCode::usage);
     }
     std::signal(SIGPIPE, SIG_IGN);

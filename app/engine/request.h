@@ -11,8 +11,8 @@
 
 namespace assay::app {
 
-/// The one JSON object that tells the engine what to do. Option names are those of the command line's long options with '_'
-/// for '-'. Getters answer `usage` where a value has another type than it should.
+/// The one JSON object that tells the engine what to do. Option names are those of the command line's long options with
+/// '_' for '-'. Getters answer `usage` where a value has another type than it should.
 class Request {
 public:
     static constexpr std::size_t kMaxBytes = 1 << 20;

@@ -22,12 +22,14 @@ namespace {
 /// Writes the values of one site in one step to a file.
 class SiteDump final : public engine::SiteHook {
 public:
-    SiteDump(std::uint64_t step, std::uint64_t site, base::fs::path path) : m_step(step), m_site(site), m_path(std::move(path)) {}
+    SiteDump(std::uint64_t step, std::uint64_t site, base::fs::path path)
+        : m_step(step), m_site(site), m_path(std::move(path)) {}
     Result<void> completed(std::uint64_t step, const engine::Site& site, std::span<float> values) override {
         if (step != m_step || site.index != m_site) {
             return {};
         }
-        return base::writeFileAtomic(m_path, base::ByteView(reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()));
+        return base::writeFileAtomic(
+            m_path, base::ByteView(reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()));
     }
 
 private:
@@ -88,7 +90,8 @@ Result<void> runChild(const SecondKernelRequest& request, nlohmann::json options
         return fail(ErrorCode::cancelled, "the replay under the second kernel was stopped");
     }
     if (!done || end.exitCode != 0) {
-        return fail(ErrorCode::environment, fmt::format("the replay under the second kernel \"{}\" failed: {}", request.profile, message),
+        return fail(ErrorCode::environment,
+                    fmt::format("the replay under the second kernel \"{}\" failed: {}", request.profile, message),
                     "choose another --second-kernel");
     }
     return {};
@@ -127,12 +130,13 @@ Result<std::optional<DifferingSite>> firstDifference(const base::fs::path& a, co
 
 } // namespace
 
-Result<std::optional<engine::ReplayFinding>> compareWithSecondKernel(const SecondKernelRequest& request, engine::Session& session,
-                                                                     const format::Dataset& data, const format::Submission& submission,
-                                                                     engine::RunControl& control) {
+Result<std::optional<engine::ReplayFinding>>
+compareWithSecondKernel(const SecondKernelRequest& request, engine::Session& session, const format::Dataset& data,
+                        const format::Submission& submission, engine::RunControl& control) {
     ASSAY_TRY(folder, base::TemporaryFolder::create("assay-second"));
     const auto otherDigests = folder.path() / "digests";
-    ASSAY_CHECK(runChild(request, {{"spans", spanText(request.spans)}, {"site_digests", otherDigests.string()}}, control));
+    ASSAY_CHECK(
+        runChild(request, {{"spans", spanText(request.spans)}, {"site_digests", otherDigests.string()}}, control));
     ASSAY_TRY(found, firstDifference(request.ownDigests, otherDigests));
     if (!found) {
         return std::optional<engine::ReplayFinding>{};
@@ -144,7 +148,8 @@ Result<std::optional<engine::ReplayFinding>> compareWithSecondKernel(const Secon
     const std::string span = fmt::format("{0}:{0}", found->step);
     const auto otherValues = folder.path() / "second";
     const auto ownValues = folder.path() / "own";
-    ASSAY_CHECK(runChild(request, {{"spans", span}, {"dump_site", found->site}, {"dump_file", otherValues.string()}}, control));
+    ASSAY_CHECK(
+        runChild(request, {{"spans", span}, {"dump_site", found->site}, {"dump_file", otherValues.string()}}, control));
     SiteDump dump(found->step, found->site, ownValues);
     engine::ReplayRequest again;
     again.spans = {{found->step, found->step}};
@@ -163,14 +168,17 @@ Result<std::optional<engine::ReplayFinding>> compareWithSecondKernel(const Secon
     if (site.operatorIndex != engine::kNone) {
         where.operatorName = session.program().operators[site.operatorIndex].name;
     }
-    finding.text = fmt::format("step {}, site \"{}\": the two kernel profiles disagree without an entry in the rounding log", found->step, site.name);
+    finding.text =
+        fmt::format("step {}, site \"{}\": the two kernel profiles disagree without an entry in the rounding log",
+                    found->step, site.name);
     for (std::uint64_t i = 0; i + 4 <= std::min(own.size(), other.size()); i += 4) {
         const auto a = base::loadLe<float>(own.data() + i);
         const auto b = base::loadLe<float>(other.data() + i);
         if (std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b)) {
             where.element = i / 4;
             where.computedValue = a;
-            finding.text = fmt::format("step {}, site \"{}\", element {}: missing entry in the rounding log: {} under {}, {} under the second kernel",
+            finding.text = fmt::format("step {}, site \"{}\", element {}: missing entry in the rounding log: {} under "
+                                       "{}, {} under the second kernel",
                                        found->step, site.name, i / 4, a, "the first kernel", b);
             break;
         }

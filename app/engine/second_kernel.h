@@ -10,8 +10,8 @@
 
 namespace assay::app {
 
-/// A second replay of the same steps under another kernel profile, in a process of its own: two core types of the same library
-/// cannot live in one.
+/// A second replay of the same steps under another kernel profile, in a process of its own: two core types of the same
+/// library cannot live in one.
 struct SecondKernelRequest {
     std::string profile;
     std::string submission;
@@ -21,8 +21,8 @@ struct SecondKernelRequest {
     base::fs::path ownDigests; ///< site digests of the same steps under the first profile
 };
 
-/// The first site in which the two replays differ although both obeyed the log: an element without an entry that needed one.
-/// None if all sites are equal.
+/// The first site in which the two replays differ although both obeyed the log: an element without an entry that needed
+/// one. None if all sites are equal.
 [[nodiscard]] base::Result<std::optional<engine::ReplayFinding>>
 compareWithSecondKernel(const SecondKernelRequest& request, engine::Session& session, const format::Dataset& data,
                         const format::Submission& submission, engine::RunControl& control);

@@ -8,10 +8,12 @@
 
 namespace assay::app {
 
-/// Reads the one line of the request from standard input, byte by byte, so that what follows stays there. `usage` if it is too long.
+/// Reads the one line of the request from standard input, byte by byte, so that what follows stays there. `usage` if it
+/// is too long.
 [[nodiscard]] base::Result<std::string> readRequestLine(std::size_t limit);
 
-/// Listens on standard input while it lives: "cancel", "pause", "resume". End of file means that the parent died: cancel.
+/// Listens on standard input while it lives: "cancel", "pause", "resume". End of file means that the parent died:
+/// cancel.
 class StdinControl {
 public:
     explicit StdinControl(engine::RunControl& control);

@@ -44,7 +44,8 @@ Result<Subject> openSubject(const std::string& path, const std::string& orderPat
         subject.submission.emplace(std::move(submission));
     } else {
         if (orderPath.empty()) {
-            return fail(ErrorCode::usage, "a state file alone does not say which program it belongs to", "--order ORDER");
+            return fail(ErrorCode::usage, "a state file alone does not say which program it belongs to",
+                        "--order ORDER");
         }
         const auto programPath = subject.orderFolder / format::kProgramName;
         ASSAY_TRY(bytes, base::readFile(programPath, format::kMaxProgramBytes));
@@ -68,9 +69,11 @@ Result<engine::TrainingState> loadState(const Subject& subject) {
         return fail(file.error().inFile(subject.stateFile));
     }
     const auto* counter = file->find(engine::kStepCounterName);
-    const std::uint64_t step = counter != nullptr && counter->bytes.size() == 8 ? base::loadLe<std::uint64_t>(counter->bytes.data()) : 0;
-    auto state = counter == nullptr ? engine::TrainingState::initial(subject.program, subject.order.optimizer, *file)
-                                    : engine::TrainingState::load(subject.program, subject.order.optimizer, *file, step);
+    const std::uint64_t step =
+        counter != nullptr && counter->bytes.size() == 8 ? base::loadLe<std::uint64_t>(counter->bytes.data()) : 0;
+    auto state = counter == nullptr
+                     ? engine::TrainingState::initial(subject.program, subject.order.optimizer, *file)
+                     : engine::TrainingState::load(subject.program, subject.order.optimizer, *file, step);
     return state ? std::move(state) : fail(state.error().inFile(subject.stateFile));
 }
 
@@ -96,7 +99,8 @@ Result<int> runEval(const Job& job) {
         }
         folder = subject.orderFolder.empty() ? base::fs::path(".") : subject.orderFolder;
     }
-    ASSAY_TRY(data, format::Dataset::open(subject.order.data, folder, job.output.progressFn(), job.control.stopToken()));
+    ASSAY_TRY(data,
+              format::Dataset::open(subject.order.data, folder, job.output.progressFn(), job.control.stopToken()));
     ASSAY_TRY(session, engine::Session::create(subject.order, subject.program, job.profile));
     std::uint64_t step = 0;
     if (subject.submission) {

@@ -9,13 +9,14 @@ namespace assay::app {
 
 using base::Result;
 
-/// Lists the sites of one training step of a submission: names and sizes follow from program and batch size alone, so nothing is
-/// computed and no kernel is needed.
+/// Lists the sites of one training step of a submission: names and sizes follow from program and batch size alone, so
+/// nothing is computed and no kernel is needed.
 Result<int> runSites(const Request& request, EventOutput& output) {
     ASSAY_TRY(path, request.requiredText("submission"));
     ASSAY_TRY(submission, format::Submission::open(path));
     const auto& order = submission.order();
-    ASSAY_TRY(table, engine::SiteTable::build(submission.program(), order.loop.batch, order.optimizer, tensor::Mode::train));
+    ASSAY_TRY(table,
+              engine::SiteTable::build(submission.program(), order.loop.batch, order.optimizer, tensor::Mode::train));
     audit::SitesEvent event;
     for (const auto& site : table.sites()) {
         event.sites.push_back(

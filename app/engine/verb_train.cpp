@@ -74,8 +74,8 @@ Result<int> runTrain(const Job& job) {
     };
     ASSAY_TRY(result, engine::train(request, events, job.control));
     if (result.cancelled) {
-        return base::fail(base::ErrorCode::cancelled, "the training was stopped after step " + std::to_string(result.steps),
-                          "go on with --resume");
+        return base::fail(base::ErrorCode::cancelled,
+                          "the training was stopped after step " + std::to_string(result.steps), "go on with --resume");
     }
     nlohmann::json json;
     json["submission"] = out;

@@ -55,18 +55,20 @@ Result<VerifyOptions> readOptions(const Request& request) {
     }
     ASSAY_TRY(sample, request.number("sample"));
     options.sample = sample;
-    for (auto [name, target] : {std::pair{"resume_after", &options.verifiedThrough}, std::pair{"verified_through", &options.verifiedThrough},
-                                std::pair{"verified_entries", &options.verifiedEntries},
-                                std::pair{"verified_corrections", &options.verifiedCorrections},
-                                std::pair{"verified_log_bytes", &options.verifiedLogBytes},
-                                std::pair{"verified_freedom", &options.verifiedFreedom}}) {
+    for (auto [name, target] :
+         {std::pair{"resume_after", &options.verifiedThrough}, std::pair{"verified_through", &options.verifiedThrough},
+          std::pair{"verified_entries", &options.verifiedEntries},
+          std::pair{"verified_corrections", &options.verifiedCorrections},
+          std::pair{"verified_log_bytes", &options.verifiedLogBytes},
+          std::pair{"verified_freedom", &options.verifiedFreedom}}) {
         ASSAY_TRY(value, request.number(name));
         *target = value.value_or(*target);
     }
     ASSAY_TRY(ignoreLog, request.flag("ignore_log"));
     options.ignoreLog = ignoreLog;
     if (options.sample && !options.steps.empty()) {
-        return fail(ErrorCode::usage, "both a range of steps and a sample were asked for", "give --steps or --sample, not both");
+        return fail(ErrorCode::usage, "both a range of steps and a sample were asked for",
+                    "give --steps or --sample, not both");
     }
     return options;
 }
@@ -92,7 +94,8 @@ audit::FirstDivergence toAudit(const engine::Divergence& where) {
 }
 
 audit::Finding toAudit(const engine::ReplayFinding& finding) {
-    return {finding.failure ? audit::Severity::failure : audit::Severity::warning, toAudit(finding.where), finding.text};
+    return {finding.failure ? audit::Severity::failure : audit::Severity::warning, toAudit(finding.where),
+            finding.text};
 }
 
 /// "haswell" or "haswell, prescott" where the trainer changed its profile.
@@ -171,7 +174,8 @@ private:
                 nonce = drawn;
                 source = audit::kNonceDrawn;
             }
-            ASSAY_TRY(plan, audit::drawSegments(segments, *m_options.sample, m_submission->commitment().root, nonce, source));
+            ASSAY_TRY(plan,
+                      audit::drawSegments(segments, *m_options.sample, m_submission->commitment().root, nonce, source));
             replay.scope = plan.segments.size() == segments.size() ? audit::Scope::all : audit::Scope::sample;
             replay.ranges = plan.segments;
             replay.detectionProbability = plan.detectionOneSegment;
@@ -199,7 +203,8 @@ private:
         const auto first = number(std::string_view(text).substr(0, colon));
         const auto last = colon == std::string::npos ? first : number(std::string_view(text).substr(colon + 1));
         if (!first || !last || *first < 1 || *last < *first || *last > steps) {
-            return fail(ErrorCode::usage, fmt::format("steps \"{}\": expected A:B with 1 <= A <= B <= {}", text, steps));
+            return fail(ErrorCode::usage,
+                        fmt::format("steps \"{}\": expected A:B with 1 <= A <= B <= {}", text, steps));
         }
         return audit::StepRange{*first, *last};
     }
@@ -255,7 +260,8 @@ private:
         ASSAY_CHECK(end);
         noteResult(Check::merkle, audit::checkMerkle(*m_submission, m_inputs, progress, stop), end);
         ASSAY_CHECK(end);
-        m_replayable = noteResult(Check::initialState, audit::checkInitialState(*m_submission, m_inputs), end) && m_replayable;
+        m_replayable =
+            noteResult(Check::initialState, audit::checkInitialState(*m_submission, m_inputs), end) && m_replayable;
         ASSAY_CHECK(end);
         if (m_options.data.empty()) {
             m_replayable = false; // the rest can still be checked, and may be enough to reject
@@ -264,7 +270,8 @@ private:
         }
         auto data = audit::checkData(*m_submission, m_inputs, m_options.data, progress, stop);
         if (!data) {
-            return fail(data.error()); // the auditor's own folder: whatever the submission holds, this must be mended first
+            return fail(
+                data.error()); // the auditor's own folder: whatever the submission holds, this must be mended first
         }
         note(data->check);
         m_replayable = data->check.result.state == CheckState::passed && data->dataset && m_replayable;
@@ -294,7 +301,8 @@ private:
     }
 
     Result<void> runReplay() {
-        ASSAY_TRY(session, engine::Session::create(m_inputs.order(*m_submission), m_submission->program(), m_job.profile));
+        ASSAY_TRY(session,
+                  engine::Session::create(m_inputs.order(*m_submission), m_submission->program(), m_job.profile));
         engine::ReplayRequest request;
         for (const auto& range : m_verdict.replay.ranges) {
             request.spans.push_back({range.first, range.last});
@@ -303,8 +311,9 @@ private:
         request.verifiedThrough = std::min(m_options.verifiedThrough, m_submission->steps());
         std::unique_ptr<engine::SiteDigestFile> digests;
         if (!m_options.siteDigests.empty()) {
-            ASSAY_TRY(file, engine::SiteDigestFile::open(m_options.siteDigests,
-                                                         engine::checkpointAtOrBefore(*m_submission, request.verifiedThrough)));
+            ASSAY_TRY(file,
+                      engine::SiteDigestFile::open(
+                          m_options.siteDigests, engine::checkpointAtOrBefore(*m_submission, request.verifiedThrough)));
             digests = std::move(file);
             request.hooks.push_back(digests.get());
         }
@@ -340,7 +349,8 @@ private:
             ASSAY_CHECK(digests->flush());
         }
         if (result.cancelled) {
-            return fail(ErrorCode::cancelled, fmt::format("the replay was stopped after step {}", result.lastStep), "go on with --resume");
+            return fail(ErrorCode::cancelled, fmt::format("the replay was stopped after step {}", result.lastStep),
+                        "go on with --resume");
         }
         if (forSecond && !result.mismatch) {
             ASSAY_CHECK(forSecond->flush());
@@ -370,7 +380,8 @@ private:
     }
 
     /// With --second-kernel: the two profiles must agree at every site, entries or not.
-    Result<void> compareSecondKernel(const base::fs::path& digests, engine::Session& session, engine::ReplayResult& result) {
+    Result<void> compareSecondKernel(const base::fs::path& digests, engine::Session& session,
+                                     engine::ReplayResult& result) {
         SecondKernelRequest request;
         request.ownDigests = digests;
         request.profile = m_options.secondKernel;
@@ -410,7 +421,8 @@ private:
             check.detail = result.faultText;
         } else if (result.mismatch) {
             check.state = CheckState::failed;
-            const auto first = std::find_if(result.findings.begin(), result.findings.end(), [](const auto& f) { return f.failure; });
+            const auto first =
+                std::find_if(result.findings.begin(), result.findings.end(), [](const auto& f) { return f.failure; });
             const auto& finding = first == result.findings.end() ? result.findings.front() : *first;
             outcome.divergence = toAudit(finding.where);
             check.detail = finding.text;
@@ -418,7 +430,8 @@ private:
             check.step = outcome.divergence->step;
         } else {
             check.state = CheckState::passed;
-            check.detail = fmt::format("{} of {} steps replayed under {}, all equal", result.stepsChecked, m_submission->steps(), m_job.kernel.profile);
+            check.detail = fmt::format("{} of {} steps replayed under {}, all equal", result.stepsChecked,
+                                       m_submission->steps(), m_job.kernel.profile);
         }
         outcome.state = check.state;
         outcome.detail = check.detail;
@@ -452,12 +465,14 @@ private:
                 continue;
             }
             auto file = m_submission->checkpoint(m_submission->steps());
-            auto where = file ? engine::compareCheckpoint(*file, *m_finalState) : Result<std::optional<engine::Divergence>>(fail(file.error()));
+            auto where = file ? engine::compareCheckpoint(*file, *m_finalState)
+                              : Result<std::optional<engine::Divergence>>(fail(file.error()));
             if (where && *where) {
                 finding.where = toAudit(**where);
                 if ((*where)->element) {
-                    finding.text = fmt::format("{}; tensor \"{}\", element {}: the file holds {}, the replay gives {}", finding.text,
-                                               *(*where)->tensor, *(*where)->element, audit::floatText(*(*where)->claimedValue),
+                    finding.text = fmt::format("{}; tensor \"{}\", element {}: the file holds {}, the replay gives {}",
+                                               finding.text, *(*where)->tensor, *(*where)->element,
+                                               audit::floatText(*(*where)->claimedValue),
                                                audit::floatText(*(*where)->computedValue));
                 }
             }

@@ -29,7 +29,8 @@ Result<void> MetricSum::add(const format::Program& program, const BatchValues& b
     const std::uint64_t rows = targets->values.size();
     const std::uint64_t classes = rows == 0 ? 0 : logits.size() / rows;
     if (classes == 0 || classes * rows != logits.size()) {
-        return fail(ErrorCode::malformed, fmt::format("logits {} do not fit {} targets", tensor::toString(logits.shape()), rows));
+        return fail(ErrorCode::malformed,
+                    fmt::format("logits {} do not fit {} targets", tensor::toString(logits.shape()), rows));
     }
     for (std::uint64_t row = 0; row < rows; ++row) {
         const auto values = logits.values().subspan(row * classes, classes);
@@ -44,7 +45,8 @@ Result<void> MetricSum::add(const format::Program& program, const BatchValues& b
 Metric MetricSum::result() const {
     Metric metric = m_metric;
     metric.loss = metric.samples == 0 ? 0 : m_lossTimesSamples / static_cast<double>(metric.samples);
-    metric.accuracy = metric.predictions == 0 ? 0 : static_cast<double>(metric.correct) / static_cast<double>(metric.predictions);
+    metric.accuracy =
+        metric.predictions == 0 ? 0 : static_cast<double>(metric.correct) / static_cast<double>(metric.predictions);
     return metric;
 }
 

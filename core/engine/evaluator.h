@@ -23,8 +23,8 @@ struct Metric {
 class MetricSum {
 public:
     /// `malformed` if logits and targets do not fit together.
-    [[nodiscard]] base::Result<void> add(const format::Program& program, const BatchValues& batch, std::uint64_t samples,
-                                         const Executor::Evaluation& evaluation);
+    [[nodiscard]] base::Result<void> add(const format::Program& program, const BatchValues& batch,
+                                         std::uint64_t samples, const Executor::Evaluation& evaluation);
     [[nodiscard]] Metric result() const;
 
 private:
@@ -37,6 +37,7 @@ struct HeldOutBatch {
     std::uint64_t first = 0; ///< sample index
     std::uint64_t count = 0;
 };
-[[nodiscard]] std::vector<HeldOutBatch> heldOutBatches(std::uint64_t samples, std::uint64_t heldOut, std::uint64_t batch);
+[[nodiscard]] std::vector<HeldOutBatch> heldOutBatches(std::uint64_t samples, std::uint64_t heldOut,
+                                                       std::uint64_t batch);
 
 } // namespace assay::engine

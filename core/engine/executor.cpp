@@ -13,7 +13,8 @@ using base::fail;
 using base::Result;
 using tensor::Tensor;
 
-Result<BatchValues> loadBatch(const format::Program& program, const format::Dataset& data, std::span<const std::uint64_t> indices) {
+Result<BatchValues> loadBatch(const format::Program& program, const format::Dataset& data,
+                              std::span<const std::uint64_t> indices) {
     BatchValues batch;
     batch.floats.resize(program.batch.size());
     batch.ids.resize(program.batch.size());
@@ -32,8 +33,9 @@ Result<BatchValues> loadBatch(const format::Program& program, const format::Data
         const std::uint64_t perSample = tensor::elementCount(shape);
         shape[0] = static_cast<std::int64_t>(indices.size());
         const auto mismatch = [&](std::uint64_t found) {
-            return fail(ErrorCode::malformed, fmt::format("batch tensor \"{}\" wants {} values per sample, the data have {}", spec.name,
-                                                          perSample, found));
+            return fail(ErrorCode::malformed,
+                        fmt::format("batch tensor \"{}\" wants {} values per sample, the data have {}", spec.name,
+                                    perSample, found));
         };
         if (spec.dtype == "f32" && spec.name == "image" && !text) {
             if (perSample != data.valuesPerSample()) {
@@ -54,7 +56,8 @@ Result<BatchValues> loadBatch(const format::Program& program, const format::Data
             batch.ids[i] = {shape, spec.name == "tokens" ? tokens : targets};
         } else {
             return fail(ErrorCode::malformed,
-                        fmt::format("batch tensor \"{}\" ({}) is nothing that {} data provide", spec.name, spec.dtype, data.spec().task),
+                        fmt::format("batch tensor \"{}\" ({}) is nothing that {} data provide", spec.name, spec.dtype,
+                                    data.spec().task),
                         text ? "tokens and targets (i64)" : "image (f32) and label (i64)");
         }
     }
@@ -89,9 +92,11 @@ private:
 /// The values of one step while it runs.
 class Executor::Run {
 public:
-    Run(Executor& executor, std::vector<Tensor>& state, const BatchValues& batch, std::uint64_t step, std::uint64_t seed, StepSink& sink)
-        : m_executor(executor), m_table(executor.m_table), m_state(state), m_batch(batch), m_step(step), m_seed(seed), m_sink(sink),
-          m_emitter(executor.m_sites, sink), m_values(m_table.values().size()), m_saved(m_table.operators().size()) {}
+    Run(Executor& executor, std::vector<Tensor>& state, const BatchValues& batch, std::uint64_t step,
+        std::uint64_t seed, StepSink& sink)
+        : m_executor(executor), m_table(executor.m_table), m_state(state), m_batch(batch), m_step(step), m_seed(seed),
+          m_sink(sink), m_emitter(executor.m_sites, sink), m_values(m_table.values().size()),
+          m_saved(m_table.operators().size()) {}
 
     Result<void> forward() {
         for (std::uint32_t i = 0; i < m_table.operators().size(); ++i) {
@@ -150,7 +155,8 @@ public:
             apply(state, plan, settings, factor);
             std::uint32_t site = plan.firstSite;
             for (std::size_t k = 0; k < state.statesPerParameter(); ++k, ++site) {
-                ASSAY_CHECK(m_sink.completed(m_executor.m_sites[site], state.optimizer()[plan.firstState + k].values()));
+                ASSAY_CHECK(
+                    m_sink.completed(m_executor.m_sites[site], state.optimizer()[plan.firstState + k].values()));
             }
             ASSAY_CHECK(m_sink.completed(m_executor.m_sites[site], state.tensors()[plan.tensor].values()));
             m_gradients[plan.value] = Tensor();
@@ -279,14 +285,15 @@ private:
         const auto gradient = std::as_const(m_gradients[plan.value]).values();
         ASSAY_ASSERT(parameter.size() == gradient.size());
         const auto slot = [&](std::size_t k) {
-            return k < state.statesPerParameter() ? state.optimizer()[plan.firstState + k].values() : std::span<float>{};
+            return k < state.statesPerParameter() ? state.optimizer()[plan.firstState + k].values()
+                                                  : std::span<float>{};
         };
         if (spec.kind == "adamw") {
-            tensor::adamwUpdate({spec.beta1, spec.beta2, spec.epsilon, spec.weightDecay}, settings.step, settings.learningRate, factor,
-                                parameter, gradient, slot(0), slot(1), pool);
+            tensor::adamwUpdate({spec.beta1, spec.beta2, spec.epsilon, spec.weightDecay}, settings.step,
+                                settings.learningRate, factor, parameter, gradient, slot(0), slot(1), pool);
         } else {
-            tensor::sgdUpdate({spec.momentum, spec.weightDecay, spec.nesterov}, settings.learningRate, factor, parameter, gradient,
-                              slot(0), pool);
+            tensor::sgdUpdate({spec.momentum, spec.weightDecay, spec.nesterov}, settings.learningRate, factor,
+                              parameter, gradient, slot(0), pool);
         }
     }
 
@@ -301,11 +308,12 @@ private:
     std::vector<Tensor> m_values; ///< outputs that are still needed
     std::vector<std::vector<Tensor>> m_saved;
     std::vector<Tensor> m_gradients;
-    std::vector<std::vector<Tensor>> m_parts; ///< contributions of values with several consumers
+    std::vector<std::vector<Tensor>> m_parts;                ///< contributions of values with several consumers
     std::vector<std::pair<std::uint32_t, Tensor>> m_updated; ///< new buffer values, by position in Program::tensors
 };
 
-Result<float> Executor::train(TrainingState& state, const BatchValues& batch, const StepSettings& settings, StepSink& sink) {
+Result<float> Executor::train(TrainingState& state, const BatchValues& batch, const StepSettings& settings,
+                              StepSink& sink) {
     ASSAY_ASSERT(m_table.mode() == tensor::Mode::train && state.step() + 1 == settings.step);
     Run run(*this, state.tensors(), batch, settings.step, settings.seed, sink);
     ASSAY_CHECK(run.forward());

@@ -13,7 +13,8 @@
 
 namespace assay::engine {
 
-/// The batch tensors of a program, by their position in Program::batch. Exactly one of the two is used at each position.
+/// The batch tensors of a program, by their position in Program::batch. Exactly one of the two is used at each
+/// position.
 struct BatchValues {
     std::vector<tensor::Tensor> floats;
     std::vector<tensor::IdTensor> ids;
@@ -40,14 +41,16 @@ public:
 
     /// One training step: forward, backward, update of `state` in place. Returns the loss. If the sink stopped the step
     /// (diverged), the state may be half updated and must not be used any more.
-    [[nodiscard]] base::Result<float> train(TrainingState& state, const BatchValues& batch, const StepSettings& settings, StepSink& sink);
+    [[nodiscard]] base::Result<float> train(TrainingState& state, const BatchValues& batch,
+                                            const StepSettings& settings, StepSink& sink);
 
     struct Evaluation {
         float loss = 0;
         tensor::Tensor logits; ///< undefined if the program names none
     };
     /// Forward only, in evaluation mode (the table's mode must be that).
-    [[nodiscard]] base::Result<Evaluation> evaluate(const TrainingState& state, const BatchValues& batch, StepSink& sink);
+    [[nodiscard]] base::Result<Evaluation> evaluate(const TrainingState& state, const BatchValues& batch,
+                                                    StepSink& sink);
 
 private:
     class Run;

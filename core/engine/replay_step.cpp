@@ -43,12 +43,13 @@ ReplayFinding offenceFinding(const Session& session, std::uint64_t step, const S
     where.element = offence.offence.index;
     where.computedValue = offence.offence.own;
     where.claimedValue = offence.offence.logged;
-    finding.text = fmt::format("step {}, site \"{}\", element {}: {} in the rounding log", step, site.name, offence.offence.index,
-                               numerics::toString(offence.offence.kind));
+    finding.text = fmt::format("step {}, site \"{}\", element {}: {} in the rounding log", step, site.name,
+                               offence.offence.index, numerics::toString(offence.offence.kind));
     return finding;
 }
 
-ReplayFinding partFinding(const Session& session, const format::StepRecord& record, const ReplayedStep& replayed, std::string_view part) {
+ReplayFinding partFinding(const Session& session, const format::StepRecord& record, const ReplayedStep& replayed,
+                          std::string_view part) {
     const auto& claimed = record.leaf;
     const auto& own = replayed.outcome.leaf;
     auto finding = leafFinding(record, part, {});
@@ -56,8 +57,8 @@ ReplayFinding partFinding(const Session& session, const format::StepRecord& reco
     const auto floats = [&](std::uint32_t theirs, std::uint32_t ours, std::string_view what) {
         where.claimedValue = std::bit_cast<float>(theirs);
         where.computedValue = std::bit_cast<float>(ours);
-        finding.text = fmt::format("step {}: the {} is claimed to be {}, the replay gives {}", claimed.step, what, *where.claimedValue,
-                                   *where.computedValue);
+        finding.text = fmt::format("step {}: the {} is claimed to be {}, the replay gives {}", claimed.step, what,
+                                   *where.claimedValue, *where.computedValue);
     };
     if (part == "batch") {
         where.claimedText = claimed.batch.toHex();
@@ -73,21 +74,25 @@ ReplayFinding partFinding(const Session& session, const format::StepRecord& reco
         finding.text = fmt::format("step {}: the rounding log is not the one that the leaf commits to", claimed.step);
     } else if (part == "evaluation") {
         if (claimed.evaluationBits && own.evaluationBits) {
-            floats(*claimed.evaluationBits, *own.evaluationBits, session.order().metric == "accuracy" ? "accuracy" : "held-out loss");
+            floats(*claimed.evaluationBits, *own.evaluationBits,
+                   session.order().metric == "accuracy" ? "accuracy" : "held-out loss");
         } else {
-            finding.text = fmt::format("step {}: {} evaluation value in the leaf", claimed.step, own.evaluationBits ? "no" : "an undue");
+            finding.text = fmt::format("step {}: {} evaluation value in the leaf", claimed.step,
+                                       own.evaluationBits ? "no" : "an undue");
         }
     } else if (claimed.diverged != own.diverged || claimed.divergedSite != own.divergedSite) {
-        finding.text = own.diverged ? fmt::format("step {}: the replay meets a non-finite value at \"{}\", the claim {}", claimed.step,
-                                                  own.divergedSite,
-                                                  claimed.diverged ? fmt::format("at \"{}\"", claimed.divergedSite) : "does not")
-                                    : fmt::format("step {}: the run is claimed to have diverged at \"{}\", the replay does not", claimed.step,
-                                                  claimed.divergedSite);
+        finding.text = own.diverged
+                           ? fmt::format("step {}: the replay meets a non-finite value at \"{}\", the claim {}",
+                                         claimed.step, own.divergedSite,
+                                         claimed.diverged ? fmt::format("at \"{}\"", claimed.divergedSite) : "does not")
+                           : fmt::format("step {}: the run is claimed to have diverged at \"{}\", the replay does not",
+                                         claimed.step, claimed.divergedSite);
         if (own.diverged) {
             where.site = own.divergedSite;
         }
     } else {
-        finding.text = fmt::format("step {}: the leaf does not follow the one before, or answers another order", claimed.step);
+        finding.text =
+            fmt::format("step {}: the leaf does not follow the one before, or answers another order", claimed.step);
     }
     return finding;
 }
@@ -116,7 +121,8 @@ Result<ReplayedStep> replayStep(Session& session, const format::Dataset& data, c
     ReplayedStep result;
     ASSAY_TRY(inputs, session.inputsOf(step));
     const auto batch = format::batchDigest(inputs.indices, data.sampleDigests(inputs.indices));
-    result.otherInputs = batch != record.leaf.batch || std::bit_cast<std::uint32_t>(inputs.learningRate) != record.leaf.learningRateBits;
+    result.otherInputs =
+        batch != record.leaf.batch || std::bit_cast<std::uint32_t>(inputs.learningRate) != record.leaf.learningRateBits;
 
     base::ByteVector bytes;
     numerics::StepLogFile log;
@@ -138,16 +144,19 @@ Result<ReplayedStep> replayStep(Session& session, const format::Dataset& data, c
         fileRoot = format::logRoot(sections);
         result.logCommitted = *fileRoot == record.leaf.logRoot;
         if (log.order != session.orderDigest() || log.step != step) {
-            result.logFault = log.step != step ? fmt::format("it says that it belongs to step {}", log.step) : "it belongs to another order";
+            result.logFault = log.step != step ? fmt::format("it says that it belongs to step {}", log.step)
+                                               : "it belongs to another order";
         } else if (log.sections.size() != session.sectionsOf(step)) {
-            result.logFault = fmt::format("it has {} sections, the program demands {}", log.sections.size(), session.sectionsOf(step));
+            result.logFault = fmt::format("it has {} sections, the program demands {}", log.sections.size(),
+                                          session.sectionsOf(step));
         } else if (!result.otherInputs) {
             enforced = &log;
         }
     }
     auto outcome = session.enforce(state, data, inputs, enforced, ignoreLog, hooks);
     if (!outcome) {
-        return fail(enforced != nullptr ? outcome.error().inFile((submission.folder() / format::logName(step)).string()) : outcome.error());
+        return fail(enforced != nullptr ? outcome.error().inFile((submission.folder() / format::logName(step)).string())
+                                        : outcome.error());
     }
     result.outcome = std::move(*outcome);
     if (fileRoot && !result.outcome.leaf.diverged) {
@@ -157,7 +166,8 @@ Result<ReplayedStep> replayStep(Session& session, const format::Dataset& data, c
     return result;
 }
 
-Divergence stateRootDivergence(const TrainingState& state, const format::StepRecord& record, const format::StateCommitment& own) {
+Divergence stateRootDivergence(const TrainingState& state, const format::StepRecord& record,
+                               const format::StateCommitment& own) {
     Divergence where;
     where.source = "leaf";
     where.step = record.leaf.step;
@@ -186,31 +196,39 @@ Divergence stateRootDivergence(const TrainingState& state, const format::StepRec
 
 namespace {
 
-/// The state after the step differs: which tensor, and which element if there is a checkpoint file that holds what the leaf claims.
-Result<ReplayFinding> stateFinding(const Session& session, const format::Submission& submission, const format::StepRecord& record,
-                                   const ReplayedStep& replayed, const TrainingState& state) {
+/// The state after the step differs: which tensor, and which element if there is a checkpoint file that holds what the
+/// leaf claims.
+Result<ReplayFinding> stateFinding(const Session& session, const format::Submission& submission,
+                                   const format::StepRecord& record, const ReplayedStep& replayed,
+                                   const TrainingState& state) {
     const std::uint64_t step = record.leaf.step;
     ReplayFinding finding;
-    const format::StateCommitment own{replayed.outcome.leaf.stateRoot.value_or(base::Digest{}), replayed.outcome.tensorRoots};
+    const format::StateCommitment own{replayed.outcome.leaf.stateRoot.value_or(base::Digest{}),
+                                      replayed.outcome.tensorRoots};
     finding.where = stateRootDivergence(state, record, own);
-    finding.text = finding.where.tensor ? fmt::format("step {}: tensor \"{}\" after the step is not what the replay gives", step, *finding.where.tensor)
-                                        : fmt::format("step {}: the state after the step is not what the replay gives", step);
+    finding.text = finding.where.tensor
+                       ? fmt::format("step {}: tensor \"{}\" after the step is not what the replay gives", step,
+                                     *finding.where.tensor)
+                       : fmt::format("step {}: the state after the step is not what the replay gives", step);
     const auto& checkpoints = submission.checkpoints();
     if (!record.leaf.stateRoot || !std::binary_search(checkpoints.begin(), checkpoints.end(), step)) {
         return finding;
     }
     const auto file = submission.checkpoint(step);
-    if (!file || format::commitState(file->tensors(), static_cast<unsigned>(session.threads())).root != *record.leaf.stateRoot) {
+    if (!file ||
+        format::commitState(file->tensors(), static_cast<unsigned>(session.threads())).root != *record.leaf.stateRoot) {
         return finding; // the file is not what the leaf commits to, so it says nothing about the claim
     }
     ASSAY_TRY(element, compareCheckpoint(*file, state));
     if (element) {
         element->part = "state_root";
         finding.where = *element;
-        finding.text = element->element
-                           ? fmt::format("step {}: tensor \"{}\", element {}: the checkpoint holds {}, the replay gives {}", step, *element->tensor,
-                                         *element->element, *element->claimedValue, *element->computedValue)
-                           : fmt::format("step {}: tensor \"{}\" in the checkpoint is not what the replay gives", step, *element->tensor);
+        finding.text =
+            element->element
+                ? fmt::format("step {}: tensor \"{}\", element {}: the checkpoint holds {}, the replay gives {}", step,
+                              *element->tensor, *element->element, *element->claimedValue, *element->computedValue)
+                : fmt::format("step {}: tensor \"{}\" in the checkpoint is not what the replay gives", step,
+                              *element->tensor);
     }
     return finding;
 }
@@ -218,13 +236,16 @@ Result<ReplayFinding> stateFinding(const Session& session, const format::Submiss
 } // namespace
 
 Result<std::vector<ReplayFinding>> compareStep(const Session& session, const format::Submission& submission,
-                                               const format::StepRecord& record, const ReplayedStep& replayed, const TrainingState& state) {
+                                               const format::StepRecord& record, const ReplayedStep& replayed,
+                                               const TrainingState& state) {
     const auto& own = replayed.outcome.leaf;
     const std::uint64_t step = record.leaf.step;
     auto parts = format::differingParts(record.leaf, own);
-    const auto differs = [&](std::string_view part) { return std::find(parts.begin(), parts.end(), part) != parts.end(); };
-    // What counts: the first part in the order of the format. Two exceptions, because the parts in between are then not comparable:
-    // a log that is not the committed one, and a run that ended on one side only.
+    const auto differs = [&](std::string_view part) {
+        return std::find(parts.begin(), parts.end(), part) != parts.end();
+    };
+    // What counts: the first part in the order of the format. Two exceptions, because the parts in between are then not
+    // comparable: a log that is not the committed one, and a run that ended on one side only.
     std::string main;
     if (differs("batch") || differs("learning_rate")) {
         main = parts.front();
@@ -245,7 +266,8 @@ Result<std::vector<ReplayFinding>> compareStep(const Session& session, const for
         findings.push_back(std::move(finding));
     };
     if (replayed.logFault) {
-        auto finding = leafFinding(record, "log_root", fmt::format("step {}: the log cannot be used: {}", step, *replayed.logFault));
+        auto finding = leafFinding(record, "log_root",
+                                   fmt::format("step {}: the log cannot be used: {}", step, *replayed.logFault));
         finding.where.source = "log";
         add(std::move(finding));
     }
@@ -263,7 +285,8 @@ Result<std::vector<ReplayFinding>> compareStep(const Session& session, const for
             add(partFinding(session, record, replayed, part));
         }
     }
-    std::stable_sort(findings.begin(), findings.end(), [](const auto& a, const auto& b) { return a.failure && !b.failure; });
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const auto& a, const auto& b) { return a.failure && !b.failure; });
     return findings;
 }
 

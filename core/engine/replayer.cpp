@@ -66,9 +66,10 @@ namespace {
 
 class Replay {
 public:
-    Replay(Session& session, const format::Dataset& data, const format::Submission& submission, const ReplayRequest& request,
-           const ReplayEvents& events, RunControl& control)
-        : m_session(session), m_data(data), m_submission(submission), m_request(request), m_events(events), m_control(control) {}
+    Replay(Session& session, const format::Dataset& data, const format::Submission& submission,
+           const ReplayRequest& request, const ReplayEvents& events, RunControl& control)
+        : m_session(session), m_data(data), m_submission(submission), m_request(request), m_events(events),
+          m_control(control) {}
 
     Result<ReplayResult> run() {
         if (m_events.started) {
@@ -80,7 +81,8 @@ public:
                 break;
             }
         }
-        const bool atEnd = m_state && m_state->step() == m_submission.steps() && !m_result.mismatch && !m_result.diverged;
+        const bool atEnd =
+            m_state && m_state->step() == m_submission.steps() && !m_result.mismatch && !m_result.diverged;
         if (atEnd) {
             m_result.finalState = std::move(m_state);
         }
@@ -127,8 +129,9 @@ private:
             ReplayFinding finding;
             finding.where = stateRootDivergence(state, record, commitment);
             finding.where.part = step == 0 ? "initial_state" : "state_root";
-            finding.text = step == 0 ? "the initial state is not the one that leaf 0 commits to"
-                                     : fmt::format("the checkpoint of step {} is not the state that its leaf commits to", step);
+            finding.text =
+                step == 0 ? "the initial state is not the one that leaf 0 commits to"
+                          : fmt::format("the checkpoint of step {} is not the state that its leaf commits to", step);
             accuse({finding});
             m_result.lastStep = step;
             return {};
@@ -146,7 +149,8 @@ private:
     Result<void> runStep(std::uint64_t step) {
         const auto begin = std::chrono::steady_clock::now();
         ASSAY_TRY(record, m_submission.step(step));
-        ASSAY_TRY(replayed, replayStep(m_session, m_data, m_submission, record, *m_state, m_request.ignoreLog, m_request.hooks));
+        ASSAY_TRY(replayed,
+                  replayStep(m_session, m_data, m_submission, record, *m_state, m_request.ignoreLog, m_request.hooks));
         auto findings = compareStep(m_session, m_submission, record, replayed, *m_state);
         if (!findings) {
             return fail(std::move(findings).error());
@@ -159,14 +163,17 @@ private:
                 m_result.auditorAtFault = true;
                 m_finished = true;
                 m_result.mismatch = true;
-                m_result.faultText = fmt::format("repeating steps {} to {} under the same kernel profile gave other values", m_segmentStart + 1, step);
+                m_result.faultText =
+                    fmt::format("repeating steps {} to {} under the same kernel profile gave other values",
+                                m_segmentStart + 1, step);
                 return {};
             }
         }
         if (!matched) {
             accuse(std::move(*findings)); // before the step's own report, so that a listener can store the step at once
         }
-        note(step, record, replayed, matched, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        note(step, record, replayed, matched,
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         if (!matched) {
             // An experiment without the log shows how far the runs drift apart; an accusation stops here.
             m_finished = !m_request.ignoreLog || replayed.outcome.leaf.diverged;
@@ -178,13 +185,15 @@ private:
             m_finished = true;
             return {};
         }
-        if (!m_result.mismatch && std::binary_search(m_submission.checkpoints().begin(), m_submission.checkpoints().end(), step)) {
+        if (!m_result.mismatch &&
+            std::binary_search(m_submission.checkpoints().begin(), m_submission.checkpoints().end(), step)) {
             beginSegment(step);
         }
         return {};
     }
 
-    /// Replays from the segment's checkpoint again and compares everything that was computed. True if all bits are equal.
+    /// Replays from the segment's checkpoint again and compares everything that was computed. True if all bits are
+    /// equal.
     Result<bool> repeatSegment(std::uint64_t lastStep) {
         ASSAY_TRY(state, stateOf(m_session, m_submission, m_segmentStart));
         for (std::uint64_t step = m_segmentStart + 1; step <= lastStep; ++step) {
@@ -201,9 +210,11 @@ private:
         return state.commit(threads).root == m_state->commit(threads).root;
     }
 
-    void note(std::uint64_t step, const format::StepRecord& record, const ReplayedStep& replayed, bool matched, double seconds) {
+    void note(std::uint64_t step, const format::StepRecord& record, const ReplayedStep& replayed, bool matched,
+              double seconds) {
         m_result.lastStep = step;
-        m_result.stepsChecked += matched && step >= m_span.first ? 1 : 0; // steps on the way to the span are not part of the plan
+        m_result.stepsChecked +=
+            matched && step >= m_span.first ? 1 : 0; // steps on the way to the span are not part of the plan
         if (step > m_request.verifiedThrough) {
             m_result.entries += replayed.outcome.entries;
             m_result.corrections += replayed.outcome.correctionCount;

@@ -15,7 +15,8 @@
 
 namespace assay::engine {
 
-/// Where a claim and its replay differ. `part` and `source` have the names of `verify --json`; empty fields are unknown.
+/// Where a claim and its replay differ. `part` and `source` have the names of `verify --json`; empty fields are
+/// unknown.
 struct Divergence {
     std::string source; ///< "leaf", "log", "tensor" or "checkpoint"
     std::uint64_t step = 0;
@@ -61,16 +62,16 @@ struct StepSpan {
 };
 
 struct ReplayRequest {
-    std::vector<StepSpan> spans; ///< ascending and disjoint
-    bool ignoreLog = false;      ///< own roundings; differences are then no accusation and the replay goes on
-    std::uint64_t verifiedThrough = 0; ///< planned steps up to this one are known to be equal: go on from the last checkpoint
-                                       ///< at or before it
+    std::vector<StepSpan> spans;       ///< ascending and disjoint
+    bool ignoreLog = false;            ///< own roundings; differences are then no accusation and the replay goes on
+    std::uint64_t verifiedThrough = 0; ///< planned steps up to this one are known to be equal: go on from the last
+                                       ///< checkpoint at or before it
     std::vector<SiteHook*> hooks;
 };
 
 struct ReplayResult {
     bool cancelled = false;
-    bool mismatch = false; ///< a step differs (also with the log ignored)
+    bool mismatch = false;       ///< a step differs (also with the log ignored)
     bool auditorAtFault = false; ///< repeating the segment gave something else: no accusation can be made
     std::string faultText;
     std::vector<ReplayFinding> findings; ///< of the step that differs, failures first
@@ -80,20 +81,24 @@ struct ReplayResult {
     std::uint64_t entries = 0, corrections = 0, logBytes = 0, freedom = 0; ///< of the steps behind verifiedThrough
     bool diverged = false; ///< the run ends in a diverged leaf, and the replay agrees
     std::string divergedSite;
-    std::optional<TrainingState> finalState; ///< after the submission's last step, if the replay got there and is not diverged
+    std::optional<TrainingState>
+        finalState; ///< after the submission's last step, if the replay got there and is not diverged
 };
 
-/// Replays a submission under `session`'s order, which is the client's. Before it accuses, it repeats the segment with the same
-/// profile. Malformed bytes of the submission are an Error.
-[[nodiscard]] base::Result<ReplayResult> replay(Session& session, const format::Dataset& data, const format::Submission& submission,
-                                                const ReplayRequest& request, const ReplayEvents& events, RunControl& control);
+/// Replays a submission under `session`'s order, which is the client's. Before it accuses, it repeats the segment with
+/// the same profile. Malformed bytes of the submission are an Error.
+[[nodiscard]] base::Result<ReplayResult> replay(Session& session, const format::Dataset& data,
+                                                const format::Submission& submission, const ReplayRequest& request,
+                                                const ReplayEvents& events, RunControl& control);
 
 /// The largest checkpoint step at or before `step`; 0 = the initial state.
 [[nodiscard]] std::uint64_t checkpointAtOrBefore(const format::Submission& submission, std::uint64_t step);
 /// State of a checkpoint (0: the initial state). Its state root is not compared.
-[[nodiscard]] base::Result<TrainingState> stateOf(const Session& session, const format::Submission& submission, std::uint64_t step);
+[[nodiscard]] base::Result<TrainingState> stateOf(const Session& session, const format::Submission& submission,
+                                                  std::uint64_t step);
 
 /// The first tensor and element in which a checkpoint file differs from `state`; none if all values are equal.
-[[nodiscard]] base::Result<std::optional<Divergence>> compareCheckpoint(const format::Safetensors& claimed, const TrainingState& state);
+[[nodiscard]] base::Result<std::optional<Divergence>> compareCheckpoint(const format::Safetensors& claimed,
+                                                                        const TrainingState& state);
 
 } // namespace assay::engine

@@ -51,7 +51,8 @@ Result<void> checkMemory(const SiteTable& table) {
     }
     constexpr double kGiB = 0x1p30;
     return fail(ErrorCode::environment,
-                fmt::format("one step holds at least {:.1f} GiB of values, this machine has {:.1f} GiB of memory", needed / kGiB, machine / kGiB),
+                fmt::format("one step holds at least {:.1f} GiB of values, this machine has {:.1f} GiB of memory",
+                            needed / kGiB, machine / kGiB),
                 "a machine with more memory");
 }
 
@@ -73,8 +74,9 @@ struct Session::State {
     tensor::ProductRunner products;
 
     State(format::Order wanted, SiteTable trainTable, const tensor::KernelProfile& profile, numerics::BoundKind bound)
-        : order(std::move(wanted)), digest(format::orderDigest(order)), table(std::move(trainTable)), sites(table.sites()),
-          pool(threadCount(profile)), products(profile, bound, order.numerics.block, order.seed, pool) {}
+        : order(std::move(wanted)), digest(format::orderDigest(order)), table(std::move(trainTable)),
+          sites(table.sites()), pool(threadCount(profile)),
+          products(profile, bound, order.numerics.block, order.seed, pool) {}
 
     Result<const SiteTable*> evaluationTable(std::uint64_t batch) {
         auto found = evaluationTables.find(batch);
@@ -132,14 +134,18 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<Session> Session::create(format::Order order, const format::Program& program, const tensor::KernelProfile& profile) {
+Result<Session> Session::create(format::Order order, const format::Program& program,
+                                const tensor::KernelProfile& profile) {
     if (order.semantics != format::kSemantics || order.kind != "training" || order.numerics.mode != "interval") {
-        return fail(ErrorCode::usage,
-                    fmt::format("this release runs training orders of semantics {} in the mode \"interval\", found {} of semantics {} "
-                                "in the mode \"{}\"",
-                                format::kSemantics, order.kind, order.semantics, order.numerics.mode));
+        return fail(
+            ErrorCode::usage,
+            fmt::format(
+                "this release runs training orders of semantics {} in the mode \"interval\", found {} of semantics {} "
+                "in the mode \"{}\"",
+                format::kSemantics, order.kind, order.semantics, order.numerics.mode));
     }
-    const auto bound = order.numerics.bound == "empirical" ? numerics::BoundKind::empirical : numerics::BoundKind::proven;
+    const auto bound =
+        order.numerics.bound == "empirical" ? numerics::BoundKind::empirical : numerics::BoundKind::proven;
     ASSAY_TRY(table, SiteTable::build(program, order.loop.batch, order.optimizer, tensor::Mode::train));
     ASSAY_CHECK(checkMemory(table));
     auto state = std::make_unique<State>(std::move(order), std::move(table), profile, bound);
@@ -150,15 +156,28 @@ Result<Session> Session::create(format::Order order, const format::Program& prog
     return Session(std::move(state));
 }
 
-const format::Order& Session::order() const { return m_state->order; }
-const base::Digest& Session::orderDigest() const { return m_state->digest; }
-const format::Program& Session::program() const { return m_state->table.program(); }
-const SiteTable& Session::table() const { return m_state->table; }
-const std::vector<Site>& Session::sites() const { return m_state->sites; }
-int Session::threads() const { return m_state->pool.threads(); }
+const format::Order& Session::order() const {
+    return m_state->order;
+}
+const base::Digest& Session::orderDigest() const {
+    return m_state->digest;
+}
+const format::Program& Session::program() const {
+    return m_state->table.program();
+}
+const SiteTable& Session::table() const {
+    return m_state->table;
+}
+const std::vector<Site>& Session::sites() const {
+    return m_state->sites;
+}
+int Session::threads() const {
+    return m_state->pool.threads();
+}
 
 std::uint32_t Session::sectionsOf(std::uint64_t step) const {
-    return m_state->table.productSites() + (format::evaluationDue(m_state->order, step) ? m_state->evaluationSections : 0);
+    return m_state->table.productSites() +
+           (format::evaluationDue(m_state->order, step) ? m_state->evaluationSections : 0);
 }
 
 Result<StepInputs> Session::inputsOf(std::uint64_t step) const {
@@ -167,8 +186,8 @@ Result<StepInputs> Session::inputsOf(std::uint64_t step) const {
     inputs.step = step;
     inputs.indices = format::batchIndices(m_state->order, step);
     inputs.seed = m_state->order.seed;
-    ASSAY_TRY(rate, tensor::learningRateAt({optimizer.schedule, optimizer.learningRate, optimizer.minLearningRate, optimizer.warmup,
-                                            m_state->order.loop.steps},
+    ASSAY_TRY(rate, tensor::learningRateAt({optimizer.schedule, optimizer.learningRate, optimizer.minLearningRate,
+                                            optimizer.warmup, m_state->order.loop.steps},
                                            step));
     inputs.learningRate = rate;
     return inputs;
@@ -183,7 +202,8 @@ StepOutcome Session::initialOutcome(const TrainingState& state) const {
     return outcome;
 }
 
-Result<StepOutcome> Session::run(TrainingState& state, const format::Dataset& data, const StepInputs& inputs, StepSink& sink) {
+Result<StepOutcome> Session::run(TrainingState& state, const format::Dataset& data, const StepInputs& inputs,
+                                 StepSink& sink) {
     auto& order = m_state->order;
     StepOutcome outcome;
     outcome.leaf.order = m_state->digest;
@@ -247,7 +267,8 @@ Result<StepOutcome> Session::record(TrainingState& state, const format::Dataset&
 }
 
 Result<StepOutcome> Session::enforce(TrainingState& state, const format::Dataset& data, const StepInputs& inputs,
-                                     const numerics::StepLogFile* log, bool ignoreLog, std::span<SiteHook* const> hooks) {
+                                     const numerics::StepLogFile* log, bool ignoreLog,
+                                     std::span<SiteHook* const> hooks) {
     ASSAY_ASSERT(log == nullptr || log->sections.size() == sectionsOf(inputs.step));
     Enforcer enforcer(inputs.step, hooks, log, ignoreLog);
     ASSAY_TRY(outcome, run(state, data, inputs, enforcer));
@@ -272,8 +293,8 @@ Result<StepOutcome> Session::enforce(TrainingState& state, const format::Dataset
     return std::move(outcome);
 }
 
-Result<Metric> Session::evaluate(const TrainingState& state, const format::Dataset& data, const base::ProgressFn& progress,
-                                 std::stop_token stop) {
+Result<Metric> Session::evaluate(const TrainingState& state, const format::Dataset& data,
+                                 const base::ProgressFn& progress, std::stop_token stop) {
     const auto& order = m_state->order;
     MetricSum sum;
     const auto batches = heldOutBatches(order.data.samples, order.data.heldOut, order.loop.batch);
@@ -287,11 +308,13 @@ Result<Metric> Session::evaluate(const TrainingState& state, const format::Datas
         std::iota(indices.begin(), indices.end(), part.first);
         ASSAY_TRY(batch, loadBatch(program(), data, indices));
         Enforcer plain(state.step(), {}, nullptr, false);
-        Executor executor(*evaluationTable, evaluationTable->sites(), order.optimizer, m_state->products, m_state->pool);
+        Executor executor(*evaluationTable, evaluationTable->sites(), order.optimizer, m_state->products,
+                          m_state->pool);
         auto evaluation = executor.evaluate(state, batch, plain);
         if (!evaluation) {
             if (plain.diverged()) {
-                return fail(ErrorCode::notApplicable, fmt::format("the evaluation meets a non-finite value at \"{}\"", *plain.diverged()));
+                return fail(ErrorCode::notApplicable,
+                            fmt::format("the evaluation meets a non-finite value at \"{}\"", *plain.diverged()));
             }
             return fail(std::move(evaluation).error());
         }

@@ -36,11 +36,11 @@ struct StepInputs {
 
 /// What came out of a step.
 struct StepOutcome {
-    format::LeafData leaf;                  ///< complete but for `previous`, which is zero
-    std::vector<base::Digest> tensorRoots;  ///< in name order, where the leaf has a state root
-    base::ByteVector log;                   ///< whole log file (recorded steps only; empty if diverged)
-    std::vector<SiteStats> stats;           ///< sites with any count
-    std::vector<SiteOffence> offences;      ///< capped
+    format::LeafData leaf;                   ///< complete but for `previous`, which is zero
+    std::vector<base::Digest> tensorRoots;   ///< in name order, where the leaf has a state root
+    base::ByteVector log;                    ///< whole log file (recorded steps only; empty if diverged)
+    std::vector<SiteStats> stats;            ///< sites with any count
+    std::vector<SiteOffence> offences;       ///< capped
     std::vector<SiteCorrection> corrections; ///< capped
     std::uint64_t entries = 0;
     std::uint64_t correctionCount = 0;
@@ -52,8 +52,8 @@ struct StepOutcome {
 /// One order on one kernel profile: everything that stays the same from step to step. Not thread-safe.
 class Session {
 public:
-    /// Preconditions: tensor::activate(profile) succeeded in this process. `malformed` if the program cannot be executed,
-    /// `usage` if the order asks for something that this release does not do.
+    /// Preconditions: tensor::activate(profile) succeeded in this process. `malformed` if the program cannot be
+    /// executed, `usage` if the order asks for something that this release does not do.
     [[nodiscard]] static base::Result<Session> create(format::Order order, const format::Program& program,
                                                       const tensor::KernelProfile& profile);
     Session(Session&&) noexcept;
@@ -64,7 +64,8 @@ public:
     [[nodiscard]] const base::Digest& orderDigest() const;
     [[nodiscard]] const format::Program& program() const;
     [[nodiscard]] const SiteTable& table() const;
-    /// All sites in execution order: the training step's, then (only in steps with an evaluation) those of the held-out batches.
+    /// All sites in execution order: the training step's, then (only in steps with an evaluation) those of the held-out
+    /// batches.
     [[nodiscard]] const std::vector<Site>& sites() const;
     /// Number of log sections that a step must have.
     [[nodiscard]] std::uint32_t sectionsOf(std::uint64_t step) const;
@@ -73,13 +74,13 @@ public:
     [[nodiscard]] base::Result<StepInputs> inputsOf(std::uint64_t step) const;
 
     /// Trainer's side: runs the step on `state` and writes its log.
-    [[nodiscard]] base::Result<StepOutcome> record(TrainingState& state, const format::Dataset& data, const StepInputs& inputs,
-                                                   std::span<SiteHook* const> hooks = {});
-    /// Auditor's side: with the log enforced. `log` must have sectionsOf(step) sections; nullptr: own roundings throughout, log
-    /// root of no sections.
-    [[nodiscard]] base::Result<StepOutcome> enforce(TrainingState& state, const format::Dataset& data, const StepInputs& inputs,
-                                                    const numerics::StepLogFile* log, bool ignoreLog,
-                                                    std::span<SiteHook* const> hooks = {});
+    [[nodiscard]] base::Result<StepOutcome> record(TrainingState& state, const format::Dataset& data,
+                                                   const StepInputs& inputs, std::span<SiteHook* const> hooks = {});
+    /// Auditor's side: with the log enforced. `log` must have sectionsOf(step) sections; nullptr: own roundings
+    /// throughout, log root of no sections.
+    [[nodiscard]] base::Result<StepOutcome> enforce(TrainingState& state, const format::Dataset& data,
+                                                    const StepInputs& inputs, const numerics::StepLogFile* log,
+                                                    bool ignoreLog, std::span<SiteHook* const> hooks = {});
     /// The order's metric over the held-out samples, with plain rounding.
     [[nodiscard]] base::Result<Metric> evaluate(const TrainingState& state, const format::Dataset& data,
                                                 const base::ProgressFn& progress = {}, std::stop_token stop = {});
@@ -87,7 +88,8 @@ public:
     [[nodiscard]] StepOutcome initialOutcome(const TrainingState& state) const;
 
     /// Runs `inputs` on `state` with any sink; fills everything but log and counts. For planting and probing.
-    [[nodiscard]] base::Result<StepOutcome> run(TrainingState& state, const format::Dataset& data, const StepInputs& inputs, StepSink& sink);
+    [[nodiscard]] base::Result<StepOutcome> run(TrainingState& state, const format::Dataset& data,
+                                                const StepInputs& inputs, StepSink& sink);
 
 private:
     struct State;

@@ -78,8 +78,8 @@ Result<void> SiteFault::completed(std::uint64_t step, const Site& site, std::spa
         return {};
     }
     if (m_element >= values.size()) {
-        return fail(ErrorCode::usage, fmt::format("site {} \"{}\" has {} elements, there is no element {}", site.index, site.name,
-                                                  values.size(), m_element));
+        return fail(ErrorCode::usage, fmt::format("site {} \"{}\" has {} elements, there is no element {}", site.index,
+                                                  site.name, values.size(), m_element));
     }
     m_before = values[m_element];
     m_after = wrongValue(m_before);

@@ -16,9 +16,10 @@ namespace assay::engine {
 /// Writes one line per site: step, site index, name and digest, separated by tabs. Whole steps only after flush().
 class SiteDigestFile final : public SiteHook {
 public:
-    /// Starts the file anew, keeping the lines of steps up to `keepThrough` of one that is there (0: none). `environment` if
-    /// it cannot be written.
-    [[nodiscard]] static base::Result<std::unique_ptr<SiteDigestFile>> open(const base::fs::path& path, std::uint64_t keepThrough);
+    /// Starts the file anew, keeping the lines of steps up to `keepThrough` of one that is there (0: none).
+    /// `environment` if it cannot be written.
+    [[nodiscard]] static base::Result<std::unique_ptr<SiteDigestFile>> open(const base::fs::path& path,
+                                                                            std::uint64_t keepThrough);
     ~SiteDigestFile() override;
 
     [[nodiscard]] base::Result<void> completed(std::uint64_t step, const Site& site, std::span<float> values) override;
@@ -34,7 +35,8 @@ private:
 /// Changes one element of one site in one step.
 class SiteFault final : public SiteHook {
 public:
-    SiteFault(std::uint64_t step, std::uint32_t site, std::uint64_t element) : m_step(step), m_site(site), m_element(element) {}
+    SiteFault(std::uint64_t step, std::uint32_t site, std::uint64_t element)
+        : m_step(step), m_site(site), m_element(element) {}
     [[nodiscard]] base::Result<void> completed(std::uint64_t step, const Site& site, std::span<float> values) override;
     [[nodiscard]] bool happened() const { return m_happened; }
     [[nodiscard]] float before() const { return m_before; }
@@ -49,8 +51,8 @@ private:
     float m_after = 0;
 };
 
-/// A wrong value that is plainly wrong but of the right size: twice the value, or a small one instead of zero. Finite for
-/// every finite value, never -0 and never equal to it.
+/// A wrong value that is plainly wrong but of the right size: twice the value, or a small one instead of zero. Finite
+/// for every finite value, never -0 and never equal to it.
 [[nodiscard]] float wrongValue(float value);
 
 } // namespace assay::engine

@@ -93,8 +93,8 @@ private:
 
     [[nodiscard]] tl::unexpected<base::Error> operatorError(std::uint32_t index, std::string_view what) const {
         const auto& op = program().operators[index];
-        return fail(ErrorCode::malformed,
-                    fmt::format("operator {} of {} \"{}\" ({}): {}", index + 1, program().operators.size(), op.name, op.kind, what));
+        return fail(ErrorCode::malformed, fmt::format("operator {} of {} \"{}\" ({}): {}", index + 1,
+                                                      program().operators.size(), op.name, op.kind, what));
     }
 
     Result<void> addOperator(std::uint32_t index) {
@@ -105,7 +105,8 @@ private:
             return operatorError(index, "this release cannot execute this kind");
         }
         if (op.inputs.size() > kMaxInputs) {
-            return operatorError(index, fmt::format("{} inputs, at most {} are possible", op.inputs.size(), kMaxInputs));
+            return operatorError(index,
+                                 fmt::format("{} inputs, at most {} are possible", op.inputs.size(), kMaxInputs));
         }
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             const auto found = m_numberOf.find(op.inputs[i]);
@@ -127,7 +128,8 @@ private:
             return operatorError(index, shapes.error().message);
         }
         if (shapes->size() != op.outputs.size()) {
-            return operatorError(index, fmt::format("makes {} values, the program names {}", shapes->size(), op.outputs.size()));
+            return operatorError(
+                index, fmt::format("makes {} values, the program names {}", shapes->size(), op.outputs.size()));
         }
         for (std::uint32_t slot = 0; slot < op.outputs.size(); ++slot) {
             ValueInfo info;
@@ -152,7 +154,8 @@ private:
                 return operatorError(index, fmt::format("it would update \"{}\", which is not a buffer", value.name));
             }
             if ((updates || m_writer.contains(plan.inputs[i])) && m_reader.contains(plan.inputs[i])) {
-                return operatorError(index, fmt::format("buffer \"{}\" is updated and used by several operators", value.name));
+                return operatorError(index,
+                                     fmt::format("buffer \"{}\" is updated and used by several operators", value.name));
             }
             m_reader.emplace(plan.inputs[i], index);
             if (updates) {
@@ -165,11 +168,13 @@ private:
     Result<void> findResults() {
         const auto loss = m_numberOf.find(program().loss);
         if (loss == m_numberOf.end() || m_table.m_values[loss->second].origin != ValueInfo::Origin::output) {
-            return fail(ErrorCode::malformed, fmt::format("the loss \"{}\" is not the output of an operator", program().loss));
+            return fail(ErrorCode::malformed,
+                        fmt::format("the loss \"{}\" is not the output of an operator", program().loss));
         }
         if (tensor::elementCount(m_table.m_values[loss->second].shape) != 1) {
-            return fail(ErrorCode::malformed, fmt::format("the loss \"{}\" has shape {}, expected one value", program().loss,
-                                                          tensor::toString(m_table.m_values[loss->second].shape)));
+            return fail(ErrorCode::malformed,
+                        fmt::format("the loss \"{}\" has shape {}, expected one value", program().loss,
+                                    tensor::toString(m_table.m_values[loss->second].shape)));
         }
         m_table.m_lossValue = loss->second;
         if (!program().logits.empty()) {
@@ -178,7 +183,8 @@ private:
         return {};
     }
 
-    std::uint32_t addSite(std::uint32_t operatorIndex, std::string name, Direction direction, bool product, Shape shape) {
+    std::uint32_t addSite(std::uint32_t operatorIndex, std::string name, Direction direction, bool product,
+                          Shape shape) {
         Site site;
         site.index = static_cast<std::uint32_t>(m_table.m_sites.size());
         site.operatorIndex = operatorIndex;
@@ -194,8 +200,8 @@ private:
 
     void addOperatorSites(std::uint32_t index, std::vector<tensor::SiteSpec> specs) {
         for (auto& spec : specs) {
-            addSite(index, fmt::format("{} / {}", program().operators[index].name, spec.suffix), spec.direction, spec.product,
-                    std::move(spec.shape));
+            addSite(index, fmt::format("{} / {}", program().operators[index].name, spec.suffix), spec.direction,
+                    spec.product, std::move(spec.shape));
         }
     }
 
@@ -256,7 +262,8 @@ private:
                 continue;
             }
             plan.needs = plan.kernel->backwardNeeds(plan.call);
-            addOperatorSites(static_cast<std::uint32_t>(i), plan.kernel->backwardSites(plan.call, plan.wantedGradients));
+            addOperatorSites(static_cast<std::uint32_t>(i),
+                             plan.kernel->backwardSites(plan.call, plan.wantedGradients));
             for (std::size_t k = 0; k < plan.inputs.size(); ++k) {
                 auto& value = m_table.m_values[plan.inputs[k]];
                 const auto& all = m_table.m_contributions[plan.inputs[k]];
@@ -265,8 +272,8 @@ private:
                 }
                 value.sumSite = addSite(value.origin == ValueInfo::Origin::output ? value.position : kNone,
                                         fmt::format("{} / gradient sum", value.name),
-                                        value.parameter ? Direction::parameterGradient : Direction::inputGradient, false,
-                                        value.shape);
+                                        value.parameter ? Direction::parameterGradient : Direction::inputGradient,
+                                        false, value.shape);
                 plan.sumsAfterBackward.push_back(plan.inputs[k]);
             }
         }
@@ -304,7 +311,9 @@ private:
     void planLifetimes() {
         const auto count = m_table.m_operators.size();
         std::vector<std::size_t> lastUse(m_table.m_values.size(), 0);
-        const auto use = [&](std::uint32_t value, std::size_t moment) { lastUse[value] = std::max(lastUse[value], moment); };
+        const auto use = [&](std::uint32_t value, std::size_t moment) {
+            lastUse[value] = std::max(lastUse[value], moment);
+        };
         for (std::size_t i = 0; i < count; ++i) {
             const auto& plan = m_table.m_operators[i];
             const std::size_t backwardMoment = 2 * count - 1 - i;
@@ -322,7 +331,8 @@ private:
             }
         }
         for (std::uint32_t v = 0; v < m_table.m_values.size(); ++v) {
-            if (m_table.m_values[v].origin != ValueInfo::Origin::output || v == m_table.m_lossValue || v == m_table.m_logitsValue) {
+            if (m_table.m_values[v].origin != ValueInfo::Origin::output || v == m_table.m_lossValue ||
+                v == m_table.m_logitsValue) {
                 continue; // the batch, the state and the results outlive the step
             }
             if (lastUse[v] < count) {
@@ -336,7 +346,8 @@ private:
     /// Walks through forward and backward. Sums saturate in double: shapes may be absurd.
     void estimatePeak() {
         const auto bytesOf = [&](std::uint32_t value) {
-            return static_cast<double>(sizeof(float)) * static_cast<double>(tensor::elementCount(m_table.m_values[value].shape));
+            return static_cast<double>(sizeof(float)) *
+                   static_cast<double>(tensor::elementCount(m_table.m_values[value].shape));
         };
         double held = 0;
         double peak = 0;
@@ -374,8 +385,8 @@ private:
     std::uint32_t m_stateTensors = 0;
 };
 
-Result<SiteTable> SiteTable::build(const format::Program& program, std::uint64_t batch, const format::OptimizerSpec& optimizer,
-                                   Mode mode) {
+Result<SiteTable> SiteTable::build(const format::Program& program, std::uint64_t batch,
+                                   const format::OptimizerSpec& optimizer, Mode mode) {
     if (batch == 0) {
         return fail(ErrorCode::usage, "the batch size is 0");
     }
@@ -383,7 +394,8 @@ Result<SiteTable> SiteTable::build(const format::Program& program, std::uint64_t
 }
 
 std::uint32_t SiteTable::findSite(std::string_view name) const {
-    const auto found = std::find_if(m_sites.begin(), m_sites.end(), [&](const Site& site) { return site.name == name; });
+    const auto found =
+        std::find_if(m_sites.begin(), m_sites.end(), [&](const Site& site) { return site.name == name; });
     return found == m_sites.end() ? kNone : found->index;
 }
 

@@ -76,8 +76,8 @@ struct UpdatePlan {
     std::uint32_t firstState = 0; ///< number of its first optimizer state tensor, counted over all parameters
 };
 
-/// Everything about a step that follows from the program, the batch size and the optimizer alone: execution order, shapes,
-/// gradient flow, lifetimes and the list of all sites. Immutable; it borrows nothing.
+/// Everything about a step that follows from the program, the batch size and the optimizer alone: execution order,
+/// shapes, gradient flow, lifetimes and the list of all sites. Immutable; it borrows nothing.
 class SiteTable {
 public:
     SiteTable(SiteTable&&) noexcept = default;
@@ -99,13 +99,17 @@ public:
     [[nodiscard]] const std::vector<ValueInfo>& values() const { return m_values; }
     [[nodiscard]] const std::vector<OperatorPlan>& operators() const { return m_operators; }
     [[nodiscard]] const std::vector<UpdatePlan>& updates() const { return m_updates; }
-    [[nodiscard]] std::uint32_t clipSite() const { return m_clipSite; } ///< site of the gradient norm; kNone without clipping
+    [[nodiscard]] std::uint32_t clipSite() const {
+        return m_clipSite;
+    } ///< site of the gradient norm; kNone without clipping
     [[nodiscard]] std::uint32_t lossValue() const { return m_lossValue; }
     [[nodiscard]] std::uint32_t logitsValue() const { return m_logitsValue; } ///< kNone if the program names none
     /// Contributions to the gradient of a value in the order of their sum: program order, then input order.
-    [[nodiscard]] const std::vector<Contribution>& contributions(std::uint32_t value) const { return m_contributions[value]; }
-    /// Bytes of the values and gradients that live at the same time when a step needs most, without the state and without
-    /// what an operator uses for itself: a lower bound of what the step takes.
+    [[nodiscard]] const std::vector<Contribution>& contributions(std::uint32_t value) const {
+        return m_contributions[value];
+    }
+    /// Bytes of the values and gradients that live at the same time when a step needs most, without the state and
+    /// without what an operator uses for itself: a lower bound of what the step takes.
     [[nodiscard]] std::uint64_t peakBytes() const { return m_peakBytes; }
     /// Site with this name; kNone if there is none.
     [[nodiscard]] std::uint32_t findSite(std::string_view name) const;

@@ -73,7 +73,8 @@ Result<void> Recorder::finishSite(const Site& site) {
     return {};
 }
 
-Enforcer::Enforcer(std::uint64_t step, std::span<SiteHook* const> hooks, const numerics::StepLogFile* log, bool ignoreLog)
+Enforcer::Enforcer(std::uint64_t step, std::span<SiteHook* const> hooks, const numerics::StepLogFile* log,
+                   bool ignoreLog)
     : StepSink(step, hooks), m_log(log), m_ignoreLog(ignoreLog || log == nullptr) {}
 
 Result<void> Enforcer::openSection(const Site& site) {

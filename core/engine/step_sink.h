@@ -17,12 +17,13 @@
 
 namespace assay::engine {
 
-/// Sees every site when it is complete, in execution order, and may change its values (a planted fault). Called on the thread
-/// that runs the step.
+/// Sees every site when it is complete, in execution order, and may change its values (a planted fault). Called on the
+/// thread that runs the step.
 class SiteHook {
 public:
     virtual ~SiteHook() = default;
-    [[nodiscard]] virtual base::Result<void> completed(std::uint64_t step, const Site& site, std::span<float> values) = 0;
+    [[nodiscard]] virtual base::Result<void> completed(std::uint64_t step, const Site& site,
+                                                       std::span<float> values) = 0;
 };
 
 /// Counts of one site in one step.
@@ -42,11 +43,13 @@ struct SiteCorrection {
     numerics::CorrectionRecord record;
 };
 
-/// Receives the sites of one step: rounds products, watches for non-finite values, feeds the hooks. One object per step.
-/// A non-finite value stops the step: diverged() then holds the site's name and the operators' error means nothing else.
+/// Receives the sites of one step: rounds products, watches for non-finite values, feeds the hooks. One object per
+/// step. A non-finite value stops the step: diverged() then holds the site's name and the operators' error means
+/// nothing else.
 class StepSink {
 public:
-    StepSink(std::uint64_t step, std::span<SiteHook* const> hooks) : m_step(step), m_hooks(hooks.begin(), hooks.end()) {}
+    StepSink(std::uint64_t step, std::span<SiteHook* const> hooks)
+        : m_step(step), m_hooks(hooks.begin(), hooks.end()) {}
     virtual ~StepSink() = default;
     StepSink(const StepSink&) = delete;
     StepSink& operator=(const StepSink&) = delete;
@@ -55,11 +58,14 @@ public:
     [[nodiscard]] base::Result<void> completed(const Site& site, std::span<float> values);
 
     [[nodiscard]] const std::optional<std::string>& diverged() const { return m_diverged; }
-    [[nodiscard]] const std::vector<SiteStats>& stats() const { return m_stats; } ///< product sites with any count, ascending
+    [[nodiscard]] const std::vector<SiteStats>& stats() const {
+        return m_stats;
+    } ///< product sites with any count, ascending
 
 protected:
     /// Rounds one panel; false if it met a non-finite value.
-    [[nodiscard]] virtual base::Result<bool> roundPanel(const Site& site, const numerics::ProductSite& panel, float* out) = 0;
+    [[nodiscard]] virtual base::Result<bool> roundPanel(const Site& site, const numerics::ProductSite& panel,
+                                                        float* out) = 0;
     /// The product site is complete.
     [[nodiscard]] virtual base::Result<void> finishSite(const Site&) { return {}; }
     SiteStats& statsOf(const Site& site);
@@ -89,15 +95,18 @@ private:
 /// Auditor, or a trainer that resumes: enforces a log, or rounds on its own where there is none.
 class Enforcer final : public StepSink {
 public:
-    /// `log` outlives the object; it has as many sections as the step has product sites (see checkSectionCount). nullptr: no
-    /// log, own roundings, no offences. With `ignoreLog` entries are counted but not obeyed.
+    /// `log` outlives the object; it has as many sections as the step has product sites (see checkSectionCount).
+    /// nullptr: no log, own roundings, no offences. With `ignoreLog` entries are counted but not obeyed.
     Enforcer(std::uint64_t step, std::span<SiteHook* const> hooks, const numerics::StepLogFile* log, bool ignoreLog);
     /// Called with every panel and its entries before it is rounded.
-    using PanelWatcher = std::function<void(const Site& site, const numerics::ProductSite& panel, std::span<const numerics::LogEntry> entries)>;
+    using PanelWatcher = std::function<void(const Site& site, const numerics::ProductSite& panel,
+                                            std::span<const numerics::LogEntry> entries)>;
     void watchPanels(PanelWatcher watcher) { m_watcher = std::move(watcher); }
 
-    [[nodiscard]] const std::vector<SiteOffence>& offences() const { return m_offences; }          ///< capped, first in order
-    [[nodiscard]] const std::vector<SiteCorrection>& corrections() const { return m_corrections; } ///< capped, first in order
+    [[nodiscard]] const std::vector<SiteOffence>& offences() const { return m_offences; } ///< capped, first in order
+    [[nodiscard]] const std::vector<SiteCorrection>& corrections() const {
+        return m_corrections;
+    } ///< capped, first in order
 
 private:
     base::Result<bool> roundPanel(const Site& site, const numerics::ProductSite& panel, float* out) override;
@@ -109,8 +118,8 @@ private:
     bool m_ignoreLog;
     PanelWatcher m_watcher;
     std::uint32_t m_openSite = kNone;
-    numerics::SiteLog m_entries;                    ///< of the open site
-    std::span<const numerics::LogEntry> m_rest;     ///< entries not yet handed to a panel
+    numerics::SiteLog m_entries;                ///< of the open site
+    std::span<const numerics::LogEntry> m_rest; ///< entries not yet handed to a panel
     std::vector<SiteOffence> m_offences;
     std::vector<SiteCorrection> m_corrections;
 };

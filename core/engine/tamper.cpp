@@ -17,22 +17,25 @@ namespace fs = base::fs;
 
 namespace {
 
-constexpr std::array kNames{std::pair{FaultKind::weights, "weights"},       std::pair{FaultKind::dataOrder, "data-order"},
-                            std::pair{FaultKind::skipStep, "skip-step"},    std::pair{FaultKind::learningRate, "lr"},
-                            std::pair{FaultKind::optimizer, "optimizer"},   std::pair{FaultKind::dropout, "dropout"},
-                            std::pair{FaultKind::seed, "seed"},             std::pair{FaultKind::loss, "loss"},
-                            std::pair{FaultKind::site, "site"},             std::pair{FaultKind::checkpoint, "checkpoint"},
-                            std::pair{FaultKind::logFlip, "log-flip"},      std::pair{FaultKind::logExtra, "log-extra"},
-                            std::pair{FaultKind::logDrop, "log-drop"},      std::pair{FaultKind::logEmpty, "log-empty"}};
+constexpr std::array kNames{
+    std::pair{FaultKind::weights, "weights"},     std::pair{FaultKind::dataOrder, "data-order"},
+    std::pair{FaultKind::skipStep, "skip-step"},  std::pair{FaultKind::learningRate, "lr"},
+    std::pair{FaultKind::optimizer, "optimizer"}, std::pair{FaultKind::dropout, "dropout"},
+    std::pair{FaultKind::seed, "seed"},           std::pair{FaultKind::loss, "loss"},
+    std::pair{FaultKind::site, "site"},           std::pair{FaultKind::checkpoint, "checkpoint"},
+    std::pair{FaultKind::logFlip, "log-flip"},    std::pair{FaultKind::logExtra, "log-extra"},
+    std::pair{FaultKind::logDrop, "log-drop"},    std::pair{FaultKind::logEmpty, "log-empty"}};
 
 bool editsLog(FaultKind kind) {
-    return kind == FaultKind::logFlip || kind == FaultKind::logExtra || kind == FaultKind::logDrop || kind == FaultKind::logEmpty;
+    return kind == FaultKind::logFlip || kind == FaultKind::logExtra || kind == FaultKind::logDrop ||
+           kind == FaultKind::logEmpty;
 }
 
 Result<void> checkOut(const fs::path& out) {
     std::error_code code;
     if (fs::exists(out, code) && !(fs::is_directory(out, code) && fs::is_empty(out, code))) {
-        return fail(base::Error{ErrorCode::usage, "this place is taken", out.string(), std::nullopt, "give another --out"});
+        return fail(
+            base::Error{ErrorCode::usage, "this place is taken", out.string(), std::nullopt, "give another --out"});
     }
     return {};
 }
@@ -62,7 +65,8 @@ Result<void> inspectPlant(const detail::Victim& victim, TamperResult& result) {
 } // namespace
 
 std::string_view faultName(FaultKind kind) {
-    const auto found = std::find_if(kNames.begin(), kNames.end(), [&](const auto& entry) { return entry.first == kind; });
+    const auto found =
+        std::find_if(kNames.begin(), kNames.end(), [&](const auto& entry) { return entry.first == kind; });
     return found == kNames.end() ? "?" : found->second;
 }
 
@@ -94,8 +98,10 @@ Result<TamperResult> tamper(const TamperRequest& request, const base::ProgressFn
     ASSAY_TRY(session, Session::create(submission.order(), submission.program(), request.profile));
     const detail::Victim victim{request, submission, data, session, progress, control};
     if (victim.lastStep() == 0 || (request.step && (*request.step < 1 || *request.step > victim.lastStep()))) {
-        return fail(ErrorCode::usage, victim.lastStep() == 0 ? std::string("the submission has no step that a fault could be planted into")
-                                                             : fmt::format("there is no step {}, expected 1 to {}", *request.step, victim.lastStep()));
+        return fail(ErrorCode::usage,
+                    victim.lastStep() == 0
+                        ? std::string("the submission has no step that a fault could be planted into")
+                        : fmt::format("there is no step {}, expected 1 to {}", *request.step, victim.lastStep()));
     }
     auto result = editsLog(request.kind) ? detail::plantLogEdit(victim) : detail::plantLie(victim);
     auto inspected = result ? inspectPlant(victim, *result) : Result<void>{};

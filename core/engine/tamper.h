@@ -16,8 +16,8 @@
 
 namespace assay::engine {
 
-/// Faults that can be planted into a submission, to see whether an auditor finds them. README.md beside this file says which part
-/// each of them shows.
+/// Faults that can be planted into a submission, to see whether an auditor finds them. README.md beside this file says
+/// which part each of them shows.
 enum class FaultKind {
     // A consistent liar: training goes on from the fault, and everything is committed and signed anew.
     weights,
@@ -65,13 +65,15 @@ struct TamperResult {
     std::optional<std::uint64_t> element;
     std::optional<float> before;
     std::optional<float> after;
-    bool absorbed = false;            ///< a log edit that leaves a valid run: accepting it would be right
-    std::optional<Divergence> shows;  ///< what a replay under the same profile finds; none if absorbed, or for `checkpoint`
-    base::Digest root;                ///< of the new submission
+    bool absorbed = false; ///< a log edit that leaves a valid run: accepting it would be right
+    std::optional<Divergence>
+        shows;         ///< what a replay under the same profile finds; none if absorbed, or for `checkpoint`
+    base::Digest root; ///< of the new submission
 };
 
-/// Plants the fault in a copy of the submission. `notApplicable` where the order or the step has no such thing, or where the fault
-/// would change nothing that is committed; the output folder is then removed.
-[[nodiscard]] base::Result<TamperResult> tamper(const TamperRequest& request, const base::ProgressFn& progress, RunControl& control);
+/// Plants the fault in a copy of the submission. `notApplicable` where the order or the step has no such thing, or
+/// where the fault would change nothing that is committed; the output folder is then removed.
+[[nodiscard]] base::Result<TamperResult> tamper(const TamperRequest& request, const base::ProgressFn& progress,
+                                                RunControl& control);
 
 } // namespace assay::engine

@@ -46,16 +46,18 @@ Result<format::SubmissionWriter> openWriter(const TrainRequest& request, base::B
         ASSAY_TRY(order, format::parseOrder(orderBytes));
         if (const auto differences = format::describeDifferences(order, writer.order()); !differences.empty()) {
             const auto& first = differences.front();
-            return fail(base::Error{ErrorCode::usage,
-                                    fmt::format("the submission answers another order: {} is {} there, {} in the order given",
-                                                first.field, first.b, first.a),
-                                    request.out.string(), std::nullopt, "give the order that the training was started with"});
+            return fail(
+                base::Error{ErrorCode::usage,
+                            fmt::format("the submission answers another order: {} is {} there, {} in the order given",
+                                        first.field, first.b, first.a),
+                            request.out.string(), std::nullopt, "give the order that the training was started with"});
         }
         return std::move(writer);
     }
     const auto folder = request.orderFile.parent_path();
     ASSAY_TRY(program, readNamed(folder / format::kProgramName, format::kMaxProgramBytes));
-    return format::SubmissionWriter::create(request.out, orderBytes, program, folder / format::kInitName, request.profileText);
+    return format::SubmissionWriter::create(request.out, orderBytes, program, folder / format::kInitName,
+                                            request.profileText);
 }
 
 void warnAboutKey(const TrainRequest& request, const format::Order& order, const TrainEvents& events) {
@@ -63,8 +65,9 @@ void warnAboutKey(const TrainRequest& request, const format::Order& order, const
         return;
     }
     if (request.keyPem.empty()) {
-        events.warning(order.trainerKeys.empty() ? "no key: the submission will not be signed"
-                                                 : "no key: the submission will not be signed, though the order names the trainer's key");
+        events.warning(order.trainerKeys.empty()
+                           ? "no key: the submission will not be signed"
+                           : "no key: the submission will not be signed, though the order names the trainer's key");
         return;
     }
     const auto key = crypto::PrivateKey::fromPem(request.keyPem);
@@ -110,20 +113,23 @@ Result<StepReport> commitStep(format::SubmissionWriter& writer, const TrainingSt
     return report;
 }
 
-Result<TrainingState> restoreState(Session& session, const format::Dataset& data, format::SubmissionWriter& writer, std::uint64_t step,
-                                   std::span<SiteHook* const> hooks, const TrainEvents& events, RunControl& control) {
+Result<TrainingState> restoreState(Session& session, const format::Dataset& data, format::SubmissionWriter& writer,
+                                   std::uint64_t step, std::span<SiteHook* const> hooks, const TrainEvents& events,
+                                   RunControl& control) {
     std::uint64_t start = 0;
     for (std::uint64_t s = step; s > 0 && start == 0; --s) {
         std::error_code code;
-        if (format::checkpointDue(writer.order(), s) && base::fs::exists(writer.folder() / format::checkpointName(s), code)) {
+        if (format::checkpointDue(writer.order(), s) &&
+            base::fs::exists(writer.folder() / format::checkpointName(s), code)) {
             start = s;
         }
     }
     const auto irreproducible = [&](std::uint64_t at, const std::string& part) {
-        return fail(base::Error{ErrorCode::environment,
-                                fmt::format("step {} of the interrupted training cannot be reproduced: {} differs", at, part),
-                                writer.folder().string(), std::nullopt,
-                                "the folder was changed, or this machine computes wrongly: train anew"});
+        return fail(
+            base::Error{ErrorCode::environment,
+                        fmt::format("step {} of the interrupted training cannot be reproduced: {} differs", at, part),
+                        writer.folder().string(), std::nullopt,
+                        "the folder was changed, or this machine computes wrongly: train anew"});
     };
     ASSAY_TRY(state, checkpointState(writer, start));
     ASSAY_TRY(startRecord, writer.step(start));
@@ -145,7 +151,8 @@ Result<TrainingState> restoreState(Session& session, const format::Dataset& data
         ASSAY_TRY(outcome, session.enforce(state, data, inputs, &log, false, hooks));
         outcome.leaf.previous = record.leaf.previous;
         if (outcome.offenceCount != 0 || !(outcome.leaf == record.leaf)) {
-            return irreproducible(s, outcome.offenceCount != 0 ? "its own log" : differenceText(record.leaf, outcome.leaf));
+            return irreproducible(s, outcome.offenceCount != 0 ? "its own log"
+                                                               : differenceText(record.leaf, outcome.leaf));
         }
         if (events.step) {
             StepReport report;

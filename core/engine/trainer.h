@@ -21,16 +21,16 @@ struct StepReport {
     const StepOutcome* outcome = nullptr;
     double seconds = 0;
     bool checkpoint = false;
-    base::Digest leafHash;    ///< of the leaf with its `previous`
+    base::Digest leafHash; ///< of the leaf with its `previous`
     std::uint64_t logBytes = 0;
     bool replayed = false; ///< a resuming trainer repeats what it has already committed
 };
 
 struct TrainEvents {
-    std::function<void(const Session&)> started;         ///< before the first step
-    std::function<void(const StepReport&)> step;         ///< after each step
-    std::function<void(std::string_view text)> warning;  ///< something the trainer should know
-    base::ProgressFn progress;                           ///< opening the data
+    std::function<void(const Session&)> started;        ///< before the first step
+    std::function<void(const StepReport&)> step;        ///< after each step
+    std::function<void(std::string_view text)> warning; ///< something the trainer should know
+    base::ProgressFn progress;                          ///< opening the data
 };
 
 struct TrainRequest {
@@ -59,17 +59,20 @@ struct TrainResult {
     std::string profile;
 };
 
-/// Runs an order as its trainer. Killed at any moment, it can be resumed: from the last checkpoint, enforcing its own log up to
-/// the last committed leaf, then recording on. `usage` if the folder is taken or finished.
-[[nodiscard]] base::Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events, RunControl& control);
+/// Runs an order as its trainer. Killed at any moment, it can be resumed: from the last checkpoint, enforcing its own
+/// log up to the last committed leaf, then recording on. `usage` if the folder is taken or finished.
+[[nodiscard]] base::Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events,
+                                              RunControl& control);
 
 /// Adds `outcome` to a submission: checkpoint where due, leaf, log. Returns the report of the step without its time.
-[[nodiscard]] base::Result<StepReport> commitStep(format::SubmissionWriter& writer, const TrainingState& state, StepOutcome& outcome);
+[[nodiscard]] base::Result<StepReport> commitStep(format::SubmissionWriter& writer, const TrainingState& state,
+                                                  StepOutcome& outcome);
 
-/// The state after step `step` of a submission that is being written, from its nearest checkpoint at or before it and its own
-/// logs. `environment` if the replay does not reproduce the committed leaves.
-[[nodiscard]] base::Result<TrainingState> restoreState(Session& session, const format::Dataset& data, format::SubmissionWriter& writer,
-                                                       std::uint64_t step, std::span<SiteHook* const> hooks, const TrainEvents& events,
+/// The state after step `step` of a submission that is being written, from its nearest checkpoint at or before it and
+/// its own logs. `environment` if the replay does not reproduce the committed leaves.
+[[nodiscard]] base::Result<TrainingState> restoreState(Session& session, const format::Dataset& data,
+                                                       format::SubmissionWriter& writer, std::uint64_t step,
+                                                       std::span<SiteHook* const> hooks, const TrainEvents& events,
                                                        RunControl& control);
 
 } // namespace assay::engine

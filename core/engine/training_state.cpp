@@ -33,9 +33,9 @@ Result<void> fill(Tensor& target, const format::TensorView* view, const std::str
         std::uint32_t bits = 0;
         std::memcpy(&bits, target.data() + i, sizeof bits);
         if (bits == 0x80000000u || (bits & 0x7F800000u) == 0x7F800000u) {
-            return fail(ErrorCode::malformed,
-                        fmt::format("tensor \"{}\", element {}: {}", name, i,
-                                    bits == 0x80000000u ? "-0 is not a value of a training state" : "the value is not finite"));
+            return fail(ErrorCode::malformed, fmt::format("tensor \"{}\", element {}: {}", name, i,
+                                                          bits == 0x80000000u ? "-0 is not a value of a training state"
+                                                                              : "the value is not finite"));
         }
     }
     return {};
@@ -49,7 +49,9 @@ Result<TrainingState> TrainingState::shaped(const format::Program& program, cons
     state.m_statesPerParameter = stateNames.size();
     for (const auto& spec : program.tensors) {
         if (spec.name == kStepCounterName || spec.name.starts_with(kOptimizerPrefix)) {
-            return fail(ErrorCode::malformed, fmt::format("the program's tensor \"{}\" has a name that is kept for the optimizer", spec.name));
+            return fail(
+                ErrorCode::malformed,
+                fmt::format("the program's tensor \"{}\" has a name that is kept for the optimizer", spec.name));
         }
         state.m_names.push_back(spec.name);
         state.m_tensors.push_back(Tensor(spec.shape));
@@ -73,7 +75,8 @@ Result<TrainingState> TrainingState::initial(const format::Program& program, con
         ASSAY_CHECK(fill(state.m_tensors[i], init.find(state.m_names[i]), state.m_names[i]));
     }
     if (init.tensors().size() != state.m_tensors.size()) {
-        return fail(ErrorCode::malformed, fmt::format("{} tensors, the program has {}", init.tensors().size(), state.m_tensors.size()));
+        return fail(ErrorCode::malformed,
+                    fmt::format("{} tensors, the program has {}", init.tensors().size(), state.m_tensors.size()));
     }
     return std::move(state);
 }
@@ -91,10 +94,12 @@ Result<TrainingState> TrainingState::load(const format::Program& program, const 
     }
     state.m_step = base::loadLe<std::uint64_t>(counter->bytes.data());
     if (state.m_step != step) {
-        return fail(ErrorCode::malformed, fmt::format("\"{}\" is {}, expected {}", kStepCounterName, state.m_step, step));
+        return fail(ErrorCode::malformed,
+                    fmt::format("\"{}\" is {}, expected {}", kStepCounterName, state.m_step, step));
     }
     if (checkpoint.tensors().size() != state.m_names.size() + 1) {
-        return fail(ErrorCode::malformed, fmt::format("{} tensors, expected {}", checkpoint.tensors().size(), state.m_names.size() + 1));
+        return fail(ErrorCode::malformed,
+                    fmt::format("{} tensors, expected {}", checkpoint.tensors().size(), state.m_names.size() + 1));
     }
     return std::move(state);
 }
@@ -106,7 +111,8 @@ std::vector<format::TensorView> TrainingState::views() const {
         const auto& source = i < m_tensors.size() ? m_tensors[i] : m_optimizer[i - m_tensors.size()];
         views.push_back({m_names[i], "F32", source.shape(), format::bytesOf(source.values())});
     }
-    views.push_back({std::string(kStepCounterName), "I64", {}, {reinterpret_cast<const std::uint8_t*>(&m_step), sizeof m_step}});
+    views.push_back(
+        {std::string(kStepCounterName), "I64", {}, {reinterpret_cast<const std::uint8_t*>(&m_step), sizeof m_step}});
     return views;
 }
 

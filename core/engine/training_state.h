@@ -24,10 +24,11 @@ class TrainingState {
 public:
     /// The state before step 1: `init` holds exactly the program's tensors; optimizer state and counter are zero.
     /// `malformed` for missing, foreign or misshapen tensors, and for values that are -0 or not finite.
-    [[nodiscard]] static base::Result<TrainingState> initial(const format::Program& program, const format::OptimizerSpec& optimizer,
-                                                             const format::Safetensors& init);
+    [[nodiscard]] static base::Result<TrainingState>
+    initial(const format::Program& program, const format::OptimizerSpec& optimizer, const format::Safetensors& init);
     /// The state of a checkpoint file: exactly all tensors, and a counter equal to `step`.
-    [[nodiscard]] static base::Result<TrainingState> load(const format::Program& program, const format::OptimizerSpec& optimizer,
+    [[nodiscard]] static base::Result<TrainingState> load(const format::Program& program,
+                                                          const format::OptimizerSpec& optimizer,
                                                           const format::Safetensors& checkpoint, std::uint64_t step);
 
     [[nodiscard]] std::uint64_t step() const { return m_step; } ///< steps done
@@ -50,7 +51,8 @@ public:
 
 private:
     TrainingState() = default;
-    [[nodiscard]] static base::Result<TrainingState> shaped(const format::Program& program, const format::OptimizerSpec& optimizer);
+    [[nodiscard]] static base::Result<TrainingState> shaped(const format::Program& program,
+                                                            const format::OptimizerSpec& optimizer);
 
     std::vector<std::string> m_names; ///< of m_tensors, then of m_optimizer
     std::vector<tensor::Tensor> m_tensors;

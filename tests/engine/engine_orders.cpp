@@ -35,7 +35,8 @@ T must(Result<T> result) {
 
 /// Text with some structure, so that a loss goes down: words drawn by a small fixed generator.
 std::string sampleText(std::size_t size) {
-    static const char* const kWords[] = {"the ", "step ", "of a ", "loss ", "goes ", "down, ", "and ", "rounds ", "to ", "even. "};
+    static const char* const kWords[] = {"the ",   "step ", "of a ",   "loss ", "goes ",
+                                         "down, ", "and ",  "rounds ", "to ",   "even. "};
     std::string text;
     std::uint32_t state = 12345;
     while (text.size() < size) {
@@ -196,7 +197,8 @@ Replayed replayOf(const OrderFolder& order, const fs::path& path, const ReplayOp
     const auto profile = profileOf(options.profile);
     const auto submission = must(format::Submission::open(path));
     const auto data = must(format::Dataset::open(order.order.data, order.data()));
-    auto session = must(engine::Session::create(options.order != nullptr ? *options.order : order.order, submission.program(), profile));
+    auto session = must(engine::Session::create(options.order != nullptr ? *options.order : order.order,
+                                                submission.program(), profile));
     DigestList digests;
     engine::ReplayRequest request;
     request.spans = options.spans.empty() ? std::vector<engine::StepSpan>{{1, submission.steps()}} : options.spans;
@@ -213,7 +215,8 @@ Replayed replayOf(const OrderFolder& order, const fs::path& path, const ReplayOp
 }
 
 engine::Divergence firstFailure(const engine::ReplayResult& result) {
-    const auto found = std::find_if(result.findings.begin(), result.findings.end(), [](const auto& finding) { return finding.failure; });
+    const auto found = std::find_if(result.findings.begin(), result.findings.end(),
+                                    [](const auto& finding) { return finding.failure; });
     return found == result.findings.end() ? engine::Divergence{} : found->where;
 }
 

@@ -64,7 +64,8 @@ struct TrainOptions {
     std::uint64_t stopAfter = 0; ///< ask for a stop once this step is done; 0: run to the end
     base::fs::path siteDigests = {};
 };
-[[nodiscard]] base::Result<engine::TrainResult> trainTo(const OrderFolder& order, const base::fs::path& out, const TrainOptions& options = {});
+[[nodiscard]] base::Result<engine::TrainResult> trainTo(const OrderFolder& order, const base::fs::path& out,
+                                                        const TrainOptions& options = {});
 
 struct Replayed {
     engine::ReplayResult result;
@@ -78,7 +79,8 @@ struct ReplayOptions {
     std::uint64_t verifiedThrough = 0;
     const format::Order* order = nullptr; ///< the client's; nullptr: the one of the folder
 };
-[[nodiscard]] Replayed replayOf(const OrderFolder& order, const base::fs::path& submission, const ReplayOptions& options = {});
+[[nodiscard]] Replayed replayOf(const OrderFolder& order, const base::fs::path& submission,
+                                const ReplayOptions& options = {});
 
 /// The first failure of a replay; an empty one if there is none.
 [[nodiscard]] engine::Divergence firstFailure(const engine::ReplayResult& result);

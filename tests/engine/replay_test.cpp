@@ -35,16 +35,21 @@ TEST_P(EveryKernel, GivesTheSameBitsAtEverySite) {
         auto order = makeStandardOrder(kind);
         const auto digests = trainedDigests(order, order.sub("a"));
         const auto replayed = replayOf(order, order.sub("a"), {.profile = GetParam()});
-        EXPECT_FALSE(replayed.result.mismatch) << kind << ": " << (replayed.result.findings.empty() ? "" : replayed.result.findings[0].text);
+        EXPECT_FALSE(replayed.result.mismatch)
+            << kind << ": " << (replayed.result.findings.empty() ? "" : replayed.result.findings[0].text);
         EXPECT_EQ(replayed.result.stepsChecked, 6u) << kind;
         EXPECT_EQ(replayed.digests, digests) << kind;
         EXPECT_TRUE(replayed.result.finalState.has_value());
     }
 }
-INSTANTIATE_TEST_SUITE_P(Profiles, EveryKernel, testing::Values("threads=1", "threads=2", "reversed,threads=1", "splitk,threads=1", "noise=0.9,threads=1"),
+INSTANTIATE_TEST_SUITE_P(Profiles, EveryKernel,
+                         testing::Values("threads=1", "threads=2", "reversed,threads=1", "splitk,threads=1",
+                                         "noise=0.9,threads=1"),
                          [](const auto& name) {
                              std::string text = name.param;
-                             std::replace_if(text.begin(), text.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+                             std::replace_if(
+                                 text.begin(), text.end(),
+                                 [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
                              return text;
                          });
 
@@ -71,7 +76,9 @@ TEST(Replay, NoiseNeedsTheLogAndWithoutItTheSitesDiffer) {
 TEST(Replay, ARangeStartsAtTheNearestCheckpoint) {
     auto order = makeStandardOrder("gpt");
     ASSERT_TRUE(trainTo(order, order.sub("a")));
-    const auto from = [&](std::vector<engine::StepSpan> spans) { return replayOf(order, order.sub("a"), {.spans = std::move(spans)}); };
+    const auto from = [&](std::vector<engine::StepSpan> spans) {
+        return replayOf(order, order.sub("a"), {.spans = std::move(spans)});
+    };
     const auto exact = from({{5, 6}});
     EXPECT_EQ(exact.steps, (std::vector<std::uint64_t>{5, 6}));
     EXPECT_EQ(exact.result.stepsChecked, 2u);
@@ -88,7 +95,9 @@ TEST(Replay, ARangeStartsAtTheNearestCheckpoint) {
 TEST(Replay, ResumesBehindWhatWasVerified) {
     auto order = makeStandardOrder("mlp");
     ASSERT_TRUE(trainTo(order, order.sub("a")));
-    const auto at = [&](std::uint64_t verified) { return replayOf(order, order.sub("a"), {.verifiedThrough = verified}); };
+    const auto at = [&](std::uint64_t verified) {
+        return replayOf(order, order.sub("a"), {.verifiedThrough = verified});
+    };
     EXPECT_EQ(at(0).steps.front(), 1u);
     EXPECT_EQ(at(1).steps.front(), 1u);
     EXPECT_EQ(at(4).steps, (std::vector<std::uint64_t>{5, 6}));
@@ -132,7 +141,8 @@ TEST(Replay, StopsAtTheFirstStepThatDiffersAndNamesTensorAndElement) {
     const auto commitment = format::commitState(tensors);
     // Rewrite the submission with that state at step 4.
     auto writer = *format::SubmissionWriter::create(order.sub("b"), *base::readFile(order.file(), 1 << 20),
-                                                    *base::readFile(order.data() / "program.json", 1 << 20), order.data() / "init.safetensors", "x");
+                                                    *base::readFile(order.data() / "program.json", 1 << 20),
+                                                    order.data() / "init.safetensors", "x");
     for (std::uint64_t step = 0; step <= 6; ++step) {
         auto record = *submission.step(step);
         record.leaf.previous = writer.lastLeafHash();
@@ -144,7 +154,8 @@ TEST(Replay, StopsAtTheFirstStepThatDiffersAndNamesTensorAndElement) {
             const auto state = *submission.checkpoint(step);
             ASSERT_TRUE(writer.writeCheckpoint(step == 4 ? tensors : state.tensors()));
         }
-        ASSERT_TRUE(writer.append(record.leaf, record.tensorRoots, step == 0 ? base::ByteVector{} : *submission.log(step)));
+        ASSERT_TRUE(
+            writer.append(record.leaf, record.tensorRoots, step == 0 ? base::ByteVector{} : *submission.log(step)));
     }
     ASSERT_TRUE(writer.finish(testKey(), "test"));
     const auto replayed = replayOf(order, order.sub("b"));

@@ -99,7 +99,8 @@ TEST(SiteTable, EvaluationHasForwardSitesOnly) {
     ASSERT_TRUE(train && table);
     EXPECT_LT(table->sites().size(), train->sites().size());
     for (const auto& site : table->sites()) {
-        EXPECT_TRUE(site.direction == tensor::Direction::forward || site.direction == tensor::Direction::statistic) << site.name;
+        EXPECT_TRUE(site.direction == tensor::Direction::forward || site.direction == tensor::Direction::statistic)
+            << site.name;
     }
     EXPECT_TRUE(table->updates().empty());
 }
@@ -108,7 +109,8 @@ TEST(SiteTable, ParametersTheLossDoesNotDependOnAreLeftAlone) {
     OrderWish wish;
     wish.program = [](format::Program& program) {
         program.tensors.push_back({"idle.weight", "f32", {3, 16}, "parameter", "ones"});
-        program.operators.insert(program.operators.end() - 1, {"idle", "linear", {"layers.0.relu", "idle.weight"}, {"idle"}, {}, ""});
+        program.operators.insert(program.operators.end() - 1,
+                                 {"idle", "linear", {"layers.0.relu", "idle.weight"}, {"idle"}, {}, ""});
     };
     const auto order = makeOrder(wish);
     const auto table = SiteTable::build(order.program, 4, order.order.optimizer, tensor::Mode::train);
@@ -132,7 +134,8 @@ TEST(SiteTable, KnowsWhatAStepHoldsAtLeast) {
     const auto session = engine::Session::create(huge, order.program, profileOf("threads=1"));
     ASSERT_FALSE(session);
     // Either the order's own limits refuse it, or the memory of this machine does.
-    EXPECT_TRUE(session.error().code == base::ErrorCode::environment || session.error().code == base::ErrorCode::malformed)
+    EXPECT_TRUE(session.error().code == base::ErrorCode::environment ||
+                session.error().code == base::ErrorCode::malformed)
         << session.error().toString();
 }
 

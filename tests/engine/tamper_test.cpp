@@ -22,7 +22,8 @@ struct Plant {
     bool withKey = true;
 };
 
-base::Result<engine::TamperResult> plantInto(const OrderFolder& order, const base::fs::path& source, const base::fs::path& out, const Plant& plant) {
+base::Result<engine::TamperResult> plantInto(const OrderFolder& order, const base::fs::path& source,
+                                             const base::fs::path& out, const Plant& plant) {
     engine::TamperRequest request;
     request.submission = source;
     request.out = out;
@@ -54,14 +55,16 @@ TEST_P(Lies, AreFoundAtTheirStep) {
         for (const std::uint64_t step : {1u, 3u, 6u}) {
             const auto out = order.sub("b" + std::to_string(step));
             const auto planted = plantInto(order, order.sub("a"), out, {.kind = kind, .step = step});
-            const bool missing = (kind == FaultKind::dropout && std::string(name) == "cnn") || (kind == FaultKind::optimizer && std::string(name) == "mlp");
+            const bool missing = (kind == FaultKind::dropout && std::string(name) == "cnn") ||
+                                 (kind == FaultKind::optimizer && std::string(name) == "mlp");
             if (missing) {
                 ASSERT_FALSE(planted);
                 EXPECT_EQ(planted.error().code, ErrorCode::notApplicable);
                 EXPECT_FALSE(base::fs::exists(out));
                 continue;
             }
-            if (!planted && planted.error().code == ErrorCode::notApplicable && std::string(name) == "gpt" && step == 6) {
+            if (!planted && planted.error().code == ErrorCode::notApplicable && std::string(name) == "gpt" &&
+                step == 6) {
                 continue; // the cosine ends at a learning rate of 0: there is no update to falsify
             }
             ASSERT_TRUE(planted) << name << ", step " << step << ": " << planted.error().toString();
@@ -81,11 +84,13 @@ TEST_P(Lies, AreFoundAtTheirStep) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, Lies,
-                         testing::Values(Expected{FaultKind::weights, {"state_root"}}, Expected{FaultKind::dataOrder, {"batch"}},
-                                         Expected{FaultKind::skipStep, {"state_root"}}, Expected{FaultKind::learningRate, {"learning_rate"}},
+                         testing::Values(Expected{FaultKind::weights, {"state_root"}},
+                                         Expected{FaultKind::dataOrder, {"batch"}},
+                                         Expected{FaultKind::skipStep, {"state_root"}},
+                                         Expected{FaultKind::learningRate, {"learning_rate"}},
                                          Expected{FaultKind::optimizer, {"state_root"}},
-                                         Expected{FaultKind::dropout, {"loss", "log_root", "state_root"}}, Expected{FaultKind::seed, {"batch"}},
-                                         Expected{FaultKind::loss, {"loss"}}),
+                                         Expected{FaultKind::dropout, {"loss", "log_root", "state_root"}},
+                                         Expected{FaultKind::seed, {"batch"}}, Expected{FaultKind::loss, {"loss"}}),
                          [](const auto& tested) {
                              std::string name(engine::faultName(tested.param.kind));
                              name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
@@ -101,7 +106,8 @@ TEST(Tamper, OneWrongElementOfAnySiteIsFoundOrRefusedAsHarmless) {
     for (std::uint32_t site = 0; site < session.sites().size(); site += 5) {
         const auto out = order.sub("site");
         base::fs::remove_all(out);
-        const auto result = plantInto(order, order.sub("a"), out, {.kind = FaultKind::site, .at = "3:" + std::to_string(site) + ":0"});
+        const auto result =
+            plantInto(order, order.sub("a"), out, {.kind = FaultKind::site, .at = "3:" + std::to_string(site) + ":0"});
         if (!result) {
             EXPECT_EQ(result.error().code, ErrorCode::notApplicable) << result.error().toString();
             continue;
@@ -110,7 +116,8 @@ TEST(Tamper, OneWrongElementOfAnySiteIsFoundOrRefusedAsHarmless) {
         EXPECT_NE(*result->before, *result->after);
         const auto where = firstFailure(replayOf(order, out).result);
         EXPECT_EQ(where.step, 3u) << *result->site;
-        EXPECT_TRUE(where.part == "loss" || where.part == "log_root" || where.part == "state_root") << *result->site << ": " << where.part;
+        EXPECT_TRUE(where.part == "loss" || where.part == "log_root" || where.part == "state_root")
+            << *result->site << ": " << where.part;
     }
     EXPECT_GT(planted, 10);
     for (const auto* at : {"", "3", "3:1", "9:0:0", "0:0:0", "1:99999:0", "1:0:99999999", "1:nowhere:0", "x:0:0"}) {
@@ -118,7 +125,8 @@ TEST(Tamper, OneWrongElementOfAnySiteIsFoundOrRefusedAsHarmless) {
         ASSERT_FALSE(result) << at;
         EXPECT_EQ(result.error().code, ErrorCode::usage) << at;
     }
-    const auto named = plantInto(order, order.sub("a"), order.sub("named"), {.kind = FaultKind::site, .at = "2:head / y:1"});
+    const auto named =
+        plantInto(order, order.sub("a"), order.sub("named"), {.kind = FaultKind::site, .at = "2:head / y:1"});
     ASSERT_TRUE(named) << named.error().toString();
     EXPECT_EQ(named->site, "head / y");
 }
@@ -177,7 +185,9 @@ TEST_P(LogEdits, AreFoundInTheLog) {
         }
     }
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, LogEdits, testing::Values(FaultKind::logFlip, FaultKind::logExtra, FaultKind::logDrop, FaultKind::logEmpty),
+INSTANTIATE_TEST_SUITE_P(Kinds, LogEdits,
+                         testing::Values(FaultKind::logFlip, FaultKind::logExtra, FaultKind::logDrop,
+                                         FaultKind::logEmpty),
                          [](const auto& tested) {
                              std::string name(engine::faultName(tested.param));
                              name.erase(std::remove(name.begin(), name.end(), '-'), name.end());

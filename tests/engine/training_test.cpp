@@ -19,10 +19,13 @@ using base::ErrorCode;
 class LossProbe {
 public:
     LossProbe(const OrderFolder& order, const format::Dataset& data)
-        : m_order(order), m_data(data), m_session(*engine::Session::create(order.order, order.program, profileOf("threads=1"))),
+        : m_order(order), m_data(data),
+          m_session(*engine::Session::create(order.order, order.program, profileOf("threads=1"))),
           m_init(*format::Safetensors::open(order.folder.path() / "init.safetensors")) {}
 
-    engine::TrainingState state() { return *engine::TrainingState::initial(m_order.program, m_order.order.optimizer, m_init); }
+    engine::TrainingState state() {
+        return *engine::TrainingState::initial(m_order.program, m_order.order.optimizer, m_init);
+    }
     double lossAt(std::size_t tensor, std::size_t element, float value) {
         auto moved = state();
         moved.tensors()[tensor].values()[element] = value;
@@ -39,8 +42,8 @@ private:
     format::Safetensors m_init;
 };
 
-/// Plain SGD moves a weight by -lr * gradient: that gradient against a central difference of the loss. Shows that the graph is wired
-/// right (residual sums, shared values, parameter slots), not only the single operators.
+/// Plain SGD moves a weight by -lr * gradient: that gradient against a central difference of the loss. Shows that the
+/// graph is wired right (residual sums, shared values, parameter slots), not only the single operators.
 TEST(Training, GradientsAreThoseOfTheLoss) {
     for (const auto* kind : {"mlp", "cnn", "gpt"}) {
         OrderWish wish;
@@ -68,17 +71,21 @@ TEST(Training, GradientsAreThoseOfTheLoss) {
                 const auto step = [&](std::size_t k) { return std::abs(old[k] - after.tensors()[t].values()[k]); };
                 best = step(i) > step(best) ? i : best;
             }
-            const double gradient = static_cast<double>(old[best]) - static_cast<double>(after.tensors()[t].values()[best]);
+            const double gradient =
+                static_cast<double>(old[best]) - static_cast<double>(after.tensors()[t].values()[best]);
             if (std::abs(gradient) < 5e-3) {
                 continue; // too small against the rounding of an FP32 loss
             }
-            // A wider step would cross kinks of ReLU and max-pool. The loss lies in [4, 8), where FP32 values are 2^-21 apart: two roundings
-            // are off by up to 2^-21 together, over 2h that is 2.4e-4. The relative part covers what kinks remain and the third derivative.
+            // A wider step would cross kinks of ReLU and max-pool. The loss lies in [4, 8), where FP32 values are 2^-21
+            // apart: two roundings are off by up to 2^-21 together, over 2h that is 2.4e-4. The relative part covers
+            // what kinks remain and the third derivative.
             const float h = 1e-3f;
             const float up = old[best] + h;
             const float down = old[best] - h;
-            const double slope = (probe.lossAt(t, best, up) - probe.lossAt(t, best, down)) / (static_cast<double>(up) - static_cast<double>(down));
-            EXPECT_NEAR(gradient, slope, 2.5e-4 + 0.02 * std::abs(slope)) << kind << ", " << order.program.tensors[t].name << ", element " << best;
+            const double slope = (probe.lossAt(t, best, up) - probe.lossAt(t, best, down)) /
+                                 (static_cast<double>(up) - static_cast<double>(down));
+            EXPECT_NEAR(gradient, slope, 2.5e-4 + 0.02 * std::abs(slope))
+                << kind << ", " << order.program.tensors[t].name << ", element " << best;
             ++compared;
         }
         EXPECT_GE(compared, 4u) << kind;

@@ -63,10 +63,12 @@ std::string Rewriter::profileOf(std::uint64_t step) const {
 
 Result<Rewriter> Rewriter::create(const format::Submission& source, const fs::path& out) {
     Rewriter rewriter(source);
-    rewriter.m_profile = source.attestation().profiles.empty() ? "default" : source.attestation().profiles.front().profile;
+    rewriter.m_profile =
+        source.attestation().profiles.empty() ? "default" : source.attestation().profiles.front().profile;
     ASSAY_TRY(order, base::readFile(source.folder() / format::kOrderName, format::kMaxOrderBytes));
     ASSAY_TRY(program, base::readFile(source.folder() / format::kProgramName, format::kMaxProgramBytes));
-    ASSAY_TRY(writer, format::SubmissionWriter::create(out, order, program, source.folder() / format::kInitName, rewriter.m_profile));
+    ASSAY_TRY(writer, format::SubmissionWriter::create(out, order, program, source.folder() / format::kInitName,
+                                                       rewriter.m_profile));
     rewriter.m_writer.emplace(std::move(writer));
     return rewriter;
 }
@@ -130,7 +132,8 @@ Result<void> copySubmission(const format::Submission& source, const fs::path& ou
 
 Result<void> resealFile(const TamperRequest& request, const format::Submission& source, const std::string& name) {
     if (!request.keyPem.empty()) {
-        return format::sealSubmission(request.out, request.keyPem, source.attestation().engineVersion, source.attestation().profiles);
+        return format::sealSubmission(request.out, request.keyPem, source.attestation().engineVersion,
+                                      source.attestation().profiles);
     }
     ASSAY_TRY(bytes, base::readFile(request.out / name, ~std::uint64_t{0}));
     auto manifest = source.manifest();
@@ -147,7 +150,8 @@ Result<TamperResult> plantCheckpointEdit(const TamperRequest& request, const for
     if (submission.checkpoints().empty()) {
         return fail(ErrorCode::notApplicable, "the submission has no checkpoint file");
     }
-    const std::uint64_t step = submission.checkpoints().back(); // the file that a client takes home, whatever step was asked for
+    const std::uint64_t step =
+        submission.checkpoints().back(); // the file that a client takes home, whatever step was asked for
     ASSAY_TRY(file, submission.checkpoint(step));
     auto tensors = file.tensors();
     const auto target = std::find_if(tensors.begin(), tensors.end(), [](const auto& tensor) {
@@ -167,8 +171,8 @@ Result<TamperResult> plantCheckpointEdit(const TamperRequest& request, const for
     result.after = wrongValue(*result.before);
     values[*result.element] = *result.after;
     target->bytes = format::bytesOf(values);
-    result.text = fmt::format("in the final checkpoint (step {}) element {} of tensor \"{}\" is {} instead of {}", step, *result.element,
-                              *result.tensor, *result.after, *result.before);
+    result.text = fmt::format("in the final checkpoint (step {}) element {} of tensor \"{}\" is {} instead of {}", step,
+                              *result.element, *result.tensor, *result.after, *result.before);
     ASSAY_CHECK(copySubmission(submission, request.out));
     ASSAY_CHECK(format::writeSafetensors(request.out / format::checkpointName(step), tensors));
     ASSAY_CHECK(resealFile(request, submission, format::checkpointName(step)));

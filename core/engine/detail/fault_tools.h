@@ -18,7 +18,8 @@ struct Victim {
     [[nodiscard]] std::uint64_t lastStep() const; ///< last step that did not diverge
 };
 
-/// The state after `step`, from the nearest checkpoint with the log enforced. `usage` if the submission does not hold there.
+/// The state after `step`, from the nearest checkpoint with the log enforced. `usage` if the submission does not hold
+/// there.
 [[nodiscard]] base::Result<TrainingState> stateAfter(const Victim& victim, std::uint64_t step);
 
 /// A new submission under construction that takes over steps of an old one, with its kernel profiles.
@@ -45,11 +46,13 @@ private:
 // The planters. Each makes request.out and fills in everything but `shows`, `absorbed` and `root`.
 [[nodiscard]] base::Result<TamperResult> plantLie(const Victim& victim);
 [[nodiscard]] base::Result<TamperResult> plantLogEdit(const Victim& victim);
-[[nodiscard]] base::Result<TamperResult> plantCheckpointEdit(const TamperRequest& request, const format::Submission& submission);
+[[nodiscard]] base::Result<TamperResult> plantCheckpointEdit(const TamperRequest& request,
+                                                             const format::Submission& submission);
 
 /// Copies a whole submission folder. `usage` if `out` is taken.
 [[nodiscard]] base::Result<void> copySubmission(const format::Submission& source, const base::fs::path& out);
 /// Brings the manifest in line with one changed file; with a key the whole seal is made anew.
-[[nodiscard]] base::Result<void> resealFile(const TamperRequest& request, const format::Submission& source, const std::string& name);
+[[nodiscard]] base::Result<void> resealFile(const TamperRequest& request, const format::Submission& source,
+                                            const std::string& name);
 
 } // namespace assay::engine::detail

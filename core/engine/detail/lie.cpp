@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consistent liar: one thing is wrong from some step on; everything after it is computed, committed and signed properly.
+// The consistent liar: one thing is wrong from some step on; everything after it is computed, committed and signed
+// properly.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -35,7 +36,8 @@ Result<Place> parsePlace(const Victim& victim, std::string_view text) {
     const auto first = text.find(':');
     const auto last = text.rfind(':');
     const auto wrong = [&](std::string_view why) {
-        return fail(ErrorCode::usage, fmt::format("--at \"{}\": {}", text, why), "STEP:SITE:ELEMENT, SITE an index or a name in quotes");
+        return fail(ErrorCode::usage, fmt::format("--at \"{}\": {}", text, why),
+                    "STEP:SITE:ELEMENT, SITE an index or a name in quotes");
     };
     if (first == std::string_view::npos || first == last) {
         return wrong("expected STEP:SITE:ELEMENT");
@@ -48,8 +50,9 @@ Result<Place> parsePlace(const Victim& victim, std::string_view text) {
     }
     const auto& sites = victim.session.sites();
     const auto index = numberOf(name);
-    const auto found = index ? sites.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(*index, sites.size()))
-                             : std::find_if(sites.begin(), sites.end(), [&](const Site& site) { return site.name == name; });
+    const auto found =
+        index ? sites.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(*index, sites.size()))
+              : std::find_if(sites.begin(), sites.end(), [&](const Site& site) { return site.name == name; });
     if (found == sites.end()) {
         return wrong(fmt::format("there is no site {}; sites are numbered 0 to {}", name, sites.size() - 1));
     }
@@ -150,7 +153,8 @@ public:
         }
         if (m_request.kind == FaultKind::learningRate) {
             const float wrong = arith::roundToFloat(1.5 * static_cast<double>(inputs.learningRate));
-            inputs.learningRate = wrong != inputs.learningRate ? wrong : m_victim.session.order().optimizer.learningRate;
+            inputs.learningRate =
+                wrong != inputs.learningRate ? wrong : m_victim.session.order().optimizer.learningRate;
         }
         inputs.discardUpdate = m_request.kind == FaultKind::skipStep && step == m_result.step;
         std::vector<SiteHook*> hooks;
@@ -169,8 +173,8 @@ public:
         if (m_fault && step == m_result.step) {
             m_result.before = m_fault->before();
             m_result.after = m_fault->after();
-            m_result.text = fmt::format("in step {} element {} of site \"{}\" is {} instead of {}", step, *m_result.element, *m_result.site,
-                                        m_fault->after(), m_fault->before());
+            m_result.text = fmt::format("in step {} element {} of site \"{}\" is {} instead of {}", step,
+                                        *m_result.element, *m_result.site, m_fault->after(), m_fault->before());
         }
         return std::move(outcome);
     }
@@ -187,7 +191,8 @@ private:
         const bool optimizer = m_request.kind == FaultKind::optimizer;
         const auto& sites = table.sites();
         if (optimizer && sites[update.firstSite].direction != tensor::Direction::optimizerState) {
-            return fail(ErrorCode::notApplicable, "the optimizer of the order keeps no state (plain SGD without momentum)");
+            return fail(ErrorCode::notApplicable,
+                        "the optimizer of the order keeps no state (plain SGD without momentum)");
         }
         std::uint32_t site = update.firstSite;
         while (!optimizer && sites[site].direction != tensor::Direction::parameterUpdate) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits of one step's rounding log. Which edit can be proved wrong depends on y and D, so the step is replayed to know them.
+// Edits of one step's rounding log. Which edit can be proved wrong depends on y and D, so the step is replayed to know
+// them.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -36,7 +37,8 @@ struct Edit {
     double score = 0;
 };
 
-/// The distance from y to the nearest rounding boundary, in units of D, from above: the smallest listed factor that reaches it.
+/// The distance from y to the nearest rounding boundary, in units of D, from above: the smallest listed factor that
+/// reaches it.
 double tieDistance(const numerics::ElementView& view) {
     for (const double factor : {0.25, 0.5, 0.75, 1.0, 1.125, 1.25, 1.5, 1.75, 2.0}) {
         if (arith::floatsWithin(view.y, factor * view.bound).count() > 1) {
@@ -91,7 +93,8 @@ private:
         }
     }
 
-    static Edit flipped(const Site& site, const numerics::LogEntry& entry, const numerics::ElementView& view, double distance) {
+    static Edit flipped(const Site& site, const numerics::LogEntry& entry, const numerics::ElementView& view,
+                        double distance) {
         Edit edit;
         edit.site = site.index;
         edit.entry = entry;
@@ -120,10 +123,12 @@ private:
         constexpr std::uint64_t kLookedAt = 4096; // of a panel; most elements are far from any tie
         const std::uint64_t end = panel.indexBase + std::min(panel.values(), kLookedAt);
         for (std::uint64_t index = panel.indexBase; index < end; ++index) {
-            const bool taken = std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.index == index; });
+            const bool taken =
+                std::any_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.index == index; });
             const auto view = numerics::viewElement(panel, index);
             const std::int64_t key = std::int64_t{arith::keyOf(view.own)} + 1;
-            if (taken || !(view.bound > 0) || !isFiniteKey(key) || arith::floatsWithin(view.y, kProvablyForbidden * view.bound).count() > 1) {
+            if (taken || !(view.bound > 0) || !isFiniteKey(key) ||
+                arith::floatsWithin(view.y, kProvablyForbidden * view.bound).count() > 1) {
                 continue;
             }
             Edit edit;
@@ -144,9 +149,11 @@ private:
 };
 
 /// The section with the edit made.
-Result<base::ByteVector> editSection(const numerics::StepLogFile::Section& section, const Site& site, FaultKind kind, const Edit& edit) {
+Result<base::ByteVector> editSection(const numerics::StepLogFile::Section& section, const Site& site, FaultKind kind,
+                                     const Edit& edit) {
     ASSAY_TRY(log, numerics::decodeSection(section.bytes, site.values, section.offset));
-    const auto at = std::lower_bound(log.begin(), log.end(), edit.entry.index, [](const auto& entry, std::uint64_t index) { return entry.index < index; });
+    const auto at = std::lower_bound(log.begin(), log.end(), edit.entry.index,
+                                     [](const auto& entry, std::uint64_t index) { return entry.index < index; });
     if (kind == FaultKind::logExtra) {
         log.insert(at, edit.entry);
     } else {
@@ -173,13 +180,15 @@ Result<StepEdit> examine(const Victim& victim, TrainingState& state) {
     result.log = std::move(bytes);
     ASSAY_TRY(log, numerics::decodeStepLog(result.log));
     if (log.sections.size() != victim.session.sectionsOf(step)) {
-        return fail(ErrorCode::usage, fmt::format("the submission itself does not hold: step {} has {} log sections", step, log.sections.size()));
+        return fail(ErrorCode::usage, fmt::format("the submission itself does not hold: step {} has {} log sections",
+                                                  step, log.sections.size()));
     }
     ASSAY_TRY(inputs, victim.session.inputsOf(step));
     Enforcer enforcer(step, {}, &log, false);
-    enforcer.watchPanels([&](const Site& site, const numerics::ProductSite& panel, std::span<const numerics::LogEntry> entries) {
-        result.finder.look(site, panel, entries);
-    });
+    enforcer.watchPanels(
+        [&](const Site& site, const numerics::ProductSite& panel, std::span<const numerics::LogEntry> entries) {
+            result.finder.look(site, panel, entries);
+        });
     ASSAY_CHECK(victim.session.run(state, victim.data, inputs, enforcer));
     return result;
 }
@@ -198,13 +207,15 @@ std::string whyNot(const TamperRequest& request) {
     case FaultKind::logFlip:
         return "no entry in the rounding log";
     case FaultKind::logEmpty:
-        return request.recommit ? "no entry in the rounding log whose absence could be proved" : "no entry in the rounding log";
+        return request.recommit ? "no entry in the rounding log whose absence could be proved"
+                                : "no entry in the rounding log";
     default:
         return "no entry in the rounding log whose absence could be proved";
     }
 }
 
-Result<base::ByteVector> editedLog(const Victim& victim, std::uint64_t step, const StepEdit& found, TamperResult& result) {
+Result<base::ByteVector> editedLog(const Victim& victim, std::uint64_t step, const StepEdit& found,
+                                   TamperResult& result) {
     ASSAY_TRY(log, numerics::decodeStepLog(found.log));
     std::vector<base::ByteVector> sections;
     for (const auto& section : log.sections) {
@@ -217,7 +228,8 @@ Result<base::ByteVector> editedLog(const Victim& victim, std::uint64_t step, con
                 sections[site.section] = numerics::encodeSection({}, site.values);
             }
         }
-        result.text = fmt::format("all {} entries of the rounding log of step {} are gone", found.finder.entries(), step);
+        result.text =
+            fmt::format("all {} entries of the rounding log of step {} are gone", found.finder.entries(), step);
         return numerics::encodeStepLog(log.order, step, sections);
     }
     const auto& edit = *found.finder.best();
@@ -231,7 +243,8 @@ Result<base::ByteVector> editedLog(const Victim& victim, std::uint64_t step, con
     const char* what = victim.request.kind == FaultKind::logFlip    ? "says the other value"
                        : victim.request.kind == FaultKind::logExtra ? "was added where none is permitted"
                                                                     : "is gone";
-    result.text = fmt::format("in the rounding log of step {} the entry for element {} of site \"{}\" {}", step, edit.entry.index, site.name, what);
+    result.text = fmt::format("in the rounding log of step {} the entry for element {} of site \"{}\" {}", step,
+                              edit.entry.index, site.name, what);
     return numerics::encodeStepLog(log.order, step, sections);
 }
 
@@ -266,9 +279,11 @@ Result<TamperResult> plantLogEdit(const Victim& victim) {
         }
     }
     if (!found) {
-        return fail(ErrorCode::notApplicable, request.step ? fmt::format("step {} has {}", *request.step, whyNot(request))
-                                                           : fmt::format("no step fits: each has {}", whyNot(request)),
-                    request.step ? "another --step, or none" : "an order with bound=empirical and longer reductions makes more entries");
+        return fail(ErrorCode::notApplicable,
+                    request.step ? fmt::format("step {} has {}", *request.step, whyNot(request))
+                                 : fmt::format("no step fits: each has {}", whyNot(request)),
+                    request.step ? "another --step, or none"
+                                 : "an order with bound=empirical and longer reductions makes more entries");
     }
     ASSAY_TRY(log, editedLog(victim, result.step, *found, result));
     if (!request.recommit) {
