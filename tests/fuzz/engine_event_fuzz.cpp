@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/audit/engine_events.h"
+#include "core/base/bytes.h"
 
 /// An event that parses must be written as a line that says the same when it is read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

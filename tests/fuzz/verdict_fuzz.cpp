@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/audit/verdict.h"
+#include "core/base/bytes.h"
 
 /// A report that parses must be written as one that reads the same, with the same verdict.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
