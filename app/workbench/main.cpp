@@ -78,7 +78,14 @@ Options parse() {
                                   QStringLiteral("1600x900"));
     const QCommandLineOption out(QStringLiteral("out"), QApplication::translate("Main", "file of the picture"), QStringLiteral("PNG"));
     const QCommandLineOption startup(QStringLiteral("startup-time"), QApplication::translate("Main", "print the time to the first paint and end"));
-    parser.addOptions({open, order, data, store, demo, shot, at, theme, size, out, startup});
+    const QCommandLineOption replay(QStringLiteral("replay"),
+                                    QApplication::translate("Main", "with --screenshot: replay first and picture it running, paused, cancelled, killed "
+                                                                    "or finished; all but the last after N steps (half of them)"),
+                                    QStringLiteral("STATE[:N]"));
+    const QCommandLineOption kernel(QStringLiteral("kernel"), QApplication::translate("Main", "kernel profile of that replay"), QStringLiteral("K"));
+    const QCommandLineOption steps(QStringLiteral("steps"), QApplication::translate("Main", "replay these steps only"), QStringLiteral("A:B"));
+    const QCommandLineOption sample(QStringLiteral("sample"), QApplication::translate("Main", "replay N segments only"), QStringLiteral("N"));
+    parser.addOptions({open, order, data, store, demo, shot, at, replay, kernel, steps, sample, theme, size, out, startup});
     parser.process(arguments());
 
     Options options;
@@ -87,8 +94,16 @@ Options parse() {
     options.shot.order = parser.value(order);
     options.shot.data = parser.value(data);
     options.shot.out = parser.value(out);
+    options.shot.replay = parser.value(replay).section(u':', 0, 0);
+    options.shot.replaySteps = parser.value(replay).section(u':', 1, 1).toULongLong();
+    options.shot.kernel = parser.value(kernel);
+    options.shot.steps = parser.value(steps);
+    options.shot.sample = parser.value(sample).toULongLong();
     options.workbench.storePath = parser.value(store);
     options.demo = parser.value(demo);
+    if (!options.demo.isEmpty()) {
+        options.shot.demo = options.demo == u"honest" ? DemoKind::honest : DemoKind::tampered;
+    }
     options.startupTime = parser.isSet(startup);
     const auto complain = [&](const QString& words) { options.problem = words; };
     const QString look = parser.value(theme);

@@ -62,7 +62,7 @@ ChildProcess::ChildProcess(QObject* parent) : QObject(parent) {
         const bool crashed = status == QProcess::CrashExit;
         const QString name = QFileInfo(m_process.program()).fileName();
         Q_EMIT ended(code, crashed,
-                     crashed     ? tr("%1 was ended by a signal").arg(name)
+                     crashed     ? tr("the process %1 was ended by signal %2").arg(name).arg(code)
                      : code != 0 ? tr("%1 ended with exit code %2").arg(name).arg(code)
                                  : QString());
     });

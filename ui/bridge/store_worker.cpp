@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 
+#include "ui/bridge/command_text.h"
 #include "ui/models/number_text.h"
 #include "ui/models/verdict_words.h"
 
@@ -41,6 +42,10 @@ RecentAudit toRecent(const store::AuditRow& row) {
     out.when = timeOf(row.updatedMs);
     out.interrupted = row.state != store::AuditState::finished;
     out.missing = !QFileInfo::exists(out.path);
+    if (const auto inputs = parseVerifyCommand(text(row.command))) {
+        out.clientOrder = QFileInfo::exists(inputs->clientOrder) ? inputs->clientOrder : QString();
+        out.dataFolder = inputs->dataFolder;
+    }
     const auto verdict = audit::verdictFromName(row.verdict).value_or(audit::Verdict::notChecked);
     const auto words = verdictTextOf(out.interrupted ? audit::Verdict::notChecked : verdict);
     out.tone = words.tone;

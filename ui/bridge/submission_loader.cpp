@@ -13,9 +13,11 @@
 
 #include "core/audit/static_checks.h"
 #include "core/base/file.h"
+#include "core/crypto/ed25519.h"
 #include "core/format/dataset.h"
 #include "core/numerics/log_codec.h"
 #include "ui/models/number_text.h"
+#include "ui/models/verdict_words.h"
 
 namespace assay::ui {
 
@@ -55,13 +57,13 @@ QImage imageOf(base::ByteView pixels, const std::vector<std::int64_t>& shape) {
     return image;
 }
 
-QString signatureWords(SignatureState state, const QString& detail) {
-    if (!detail.isEmpty()) {
-        return detail;
+std::vector<KeyInfo> keysOf(const format::Order& order) {
+    std::vector<KeyInfo> out;
+    for (const auto& hex : order.trainerKeys) {
+        const auto key = crypto::PublicKey::fromHex(hex);
+        out.push_back({key ? text(key->keyId()) : QString(), text(hex)});
     }
-    return state == SignatureState::valid     ? tr("made by a key that the order names")
-           : state == SignatureState::invalid ? tr("does not fit the submission")
-                                              : tr("no key is known to check it with");
+    return out;
 }
 
 void readClientOrder(const OpenRequest& request, SubmissionSummary& summary, std::optional<format::Order>& client) {
@@ -78,6 +80,7 @@ void readClientOrder(const OpenRequest& request, SubmissionSummary& summary, std
     }
     client = std::move(*parsed);
     summary.clientOrderPath = request.clientOrder;
+    summary.clientOrderDigest = text(format::orderDigest(*client).toHex());
     summary.differences = format::describeDifferences(*client, summary.order);
 }
 
@@ -122,7 +125,9 @@ base::Result<SubmissionSummary> readOrder(const QString& given, const QString& d
     summary.title = summary.order.title.empty() ? QFileInfo(path).fileName() : text(summary.order.title);
     summary.steps = summary.order.loop.steps;
     summary.clientOrderPath = summary.path;
-    summary.dataFolder = dataFolder.isEmpty() ? QFileInfo(path).absolutePath() : dataFolder;
+    summary.clientOrderDigest = summary.orderDigest;
+    summary.trainerKeys = keysOf(summary.order);
+    summary.dataFolder = dataFolder.isEmpty() ? QFileInfo(path).absolutePath() : QFileInfo(dataFolder).absoluteFilePath();
     const QString programPath = QFileInfo(path).absolutePath() + QStringLiteral("/program.json");
     if (auto programBytes = base::readFile(fsPath(programPath), format::kMaxProgramBytes)) {
         if (auto program = format::parseProgram(*programBytes)) {
@@ -191,18 +196,17 @@ base::Result<SubmissionSummary> readSubmission(const OpenRequest& request) {
     audit::AuditorInputs inputs;
     inputs.clientOrder = client;
     if (auto outcome = audit::checkSignature(submission, inputs)) {
-        summary.signature = outcome->result.state == audit::CheckState::passed   ? SignatureState::valid
-                            : outcome->result.state == audit::CheckState::failed ? SignatureState::invalid
-                                                                                 : SignatureState::notChecked;
-        summary.signatureDetail = signatureWords(summary.signature, text(outcome->result.detail));
+        summary.openingChecks.push_back(checkRow(outcome->result));
     } else {
-        summary.signature = SignatureState::invalid;
-        summary.signatureDetail = text(outcome.error().message);
+        CheckRow failed;
+        failed.name = QStringLiteral("signature");
+        failed.state = CheckState::failed;
+        failed.detail = text(outcome.error().message);
+        summary.openingChecks.push_back(failed);
     }
-    if (!summary.order.trainerKeys.empty()) {
-        summary.signerKey = text(summary.order.trainerKeys.front());
-    }
-    summary.dataFolder = !request.dataFolder.isEmpty()             ? request.dataFolder
+    summary.openingChecks.push_back(checkRow(audit::checkOrder(submission, inputs).result));
+    summary.trainerKeys = keysOf(inputs.order(submission));
+    summary.dataFolder = !request.dataFolder.isEmpty()             ? QFileInfo(request.dataFolder).absoluteFilePath()
                          : !summary.clientOrderPath.isEmpty() ? QFileInfo(summary.clientOrderPath).absolutePath()
                                                               : QString();
     return summary;

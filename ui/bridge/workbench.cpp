@@ -43,6 +43,7 @@ Workbench::Workbench(const Options& options, QObject* parent)
     connect(&m_loader, &SubmissionLoader::logsLoaded, this, [this](const QString&, const LogSummary& logs) {
         --m_loading;
         m_logs = logs;
+        m_logs.names = m_siteNames;
         Q_EMIT logsChanged();
     });
     connect(&m_loader, &SubmissionLoader::failed, this, [this](const QString& path, const QString& message, const QString& remedy) {
@@ -169,8 +170,7 @@ void Workbench::refreshJournal() {
 }
 
 void Workbench::open(const QString& path) {
-    if (m_engine.isRunning()) {
-        Q_EMIT problem(tr("A replay is running"), tr("Pause does not free the engine."), tr("Cancel the replay first; its steps are kept."));
+    if (refusedWhileBusy()) {
         return;
     }
     OpenRequest request;
@@ -183,7 +183,19 @@ void Workbench::open(const QString& path) {
     load(request);
 }
 
+bool Workbench::refusedWhileBusy() {
+    if (isBusy()) {
+        Q_EMIT problem(tr("A replay is running"), tr("What it checks cannot be exchanged now, also while it is paused."),
+                       tr("Cancel the replay first; its steps are kept and can be resumed."));
+        m_wantedAudit.reset();
+    }
+    return isBusy();
+}
+
 void Workbench::openWith(const OpenRequest& request) {
+    if (refusedWhileBusy()) {
+        return;
+    }
     OpenRequest whole = request;
     if (!whole.clientOrder.isEmpty()) {
         whole.clientOrder = QFileInfo(whole.clientOrder).absoluteFilePath();
@@ -196,7 +208,7 @@ void Workbench::load(const OpenRequest& request) {
     m_loader.load(request);
 }
 
-bool Workbench::isSettled() const { return m_loading <= 0 && !m_lookingUp; }
+bool Workbench::isSettled() const { return m_loading <= 0 && !m_lookingUp && !m_siteProbe.isRunning(); }
 
 void Workbench::openAudit(std::int64_t id) {
     const auto it = std::find_if(m_recent.begin(), m_recent.end(), [id](const RecentAudit& audit) { return audit.id == id; });
@@ -210,14 +222,18 @@ void Workbench::openAudit(std::int64_t id) {
         return;
     }
     m_wantedAudit = id;
-    open(it->path);
+    openWith({it->path, it->clientOrder, it->dataFolder});
 }
 
-void Workbench::setClientOrder(const QString& path) {
-    if (!m_submission || m_submission->orderOnly) {
-        open(path);
+void Workbench::setClientOrder(const QString& chosen) {
+    if (refusedWhileBusy()) {
         return;
     }
+    if (!m_submission || m_submission->orderOnly) {
+        open(chosen);
+        return;
+    }
+    const QString path = QFileInfo(chosen).absoluteFilePath();
     OpenRequest request{m_submission->path, path, {}};
     if (auto order = readOrder(path, {}); order) {
         QSettings().setValue(orderKey(m_submission->orderDigest), path);
@@ -231,7 +247,7 @@ void Workbench::setClientOrder(const QString& path) {
 }
 
 void Workbench::setDataFolder(const QString& path) {
-    if (m_submission) {
+    if (m_submission && !refusedWhileBusy()) {
         note(tr("data folder chosen"), path);
         load({m_submission->path, m_submission->clientOrderPath, path});
     }
@@ -247,7 +263,8 @@ QString Workbench::orderBeside() const {
 
 void Workbench::takeSubmission(const SubmissionPtr& submission) {
     // An order that was chosen before for the same digest is the client's again.
-    if (!submission->orderOnly && submission->clientOrderPath.isEmpty()) {
+    // An audit that was chosen from the list is shown as it was made.
+    if (!submission->orderOnly && submission->clientOrderPath.isEmpty() && !m_wantedAudit) {
         const QString known = QSettings().value(orderKey(submission->orderDigest)).toString();
         if (!known.isEmpty() && QFileInfo::exists(known)) {
             load({submission->path, known, submission->dataFolder});
@@ -255,7 +272,10 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
         }
     }
     m_loading = submission->orderOnly ? 1 : 2;
-    const bool same = m_submission && m_submission->path == submission->path && m_submission->root == submission->root;
+    // A verdict stands only for the order that it was made with.
+    const bool sameFiles = m_submission && m_submission->path == submission->path && m_submission->root == submission->root;
+    const bool otherOrder = sameFiles && m_auditId > 0 && submission->clientOrderDigest != m_auditOrder;
+    const bool same = sameFiles && !otherOrder;
     m_submission = submission;
     m_situation.hasSubmission = true;
     m_situation.orderOnly = submission->orderOnly;
@@ -265,6 +285,7 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
         resetAudit();
         m_logs = {};
         Q_EMIT logsChanged();
+        askSites();
         if (submission->orderOnly) {
             Q_EMIT auditLoaded();
         } else if (m_startAfterOpen) {
@@ -278,7 +299,7 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
         } else if (m_wantedAudit) {
             m_lookingUp = true;
             m_store.post([id = *std::exchange(m_wantedAudit, std::nullopt)](StoreWorker& worker) { worker.loadAudit(id); });
-        } else {
+        } else if (!otherOrder) {
             m_lookingUp = true;
             m_store.post([path = submission->path, root = submission->root](StoreWorker& worker) { worker.findAuditOf(path, root); });
         }
@@ -290,6 +311,7 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
 
 void Workbench::resetAudit() {
     m_auditId = 0;
+    m_auditOrder.clear();
     m_lastVerified = 0;
     m_lastError.clear();
     m_checks.clear();
@@ -338,6 +360,22 @@ std::optional<FindingRow> Workbench::firstDivergence() const {
         return findingRow(*m_situation.report->firstDivergence, QString::fromStdString(m_situation.report->reason));
     }
     return std::nullopt;
+}
+
+CheckRow Workbench::check(const QString& name) const {
+    CheckRow known;
+    known.name = name;
+    const auto look = [&](const std::vector<CheckRow>& rows) {
+        const auto it = std::find_if(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; });
+        if (it != rows.end() && known.state == CheckState::notChecked) {
+            known = *it;
+        }
+    };
+    look(m_checks);
+    if (hasSubmission()) {
+        look(m_submission->openingChecks);
+    }
+    return known;
 }
 
 std::uint64_t Workbench::totalEntries() const {
@@ -409,7 +447,7 @@ QString Workbench::whyNoDemo() const {
     if (m_demo.isRunning()) {
         return tr("the demo is already being prepared");
     }
-    if (m_engine.isRunning()) {
+    if (isBusy()) {
         return tr("a replay is running");
     }
     if (findProgram(QStringLiteral("assay")).isEmpty() || findProgram(QStringLiteral("assay-engine")).isEmpty()) {

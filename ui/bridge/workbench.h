@@ -42,6 +42,8 @@ public:
     [[nodiscard]] const std::optional<audit::VerifyReport>& report() const { return m_situation.report; }
     [[nodiscard]] std::optional<FindingRow> firstDivergence() const;
     [[nodiscard]] RunState runState() const { return m_situation.run; }
+    /// An engine replays, also if it is paused or about to stop.
+    [[nodiscard]] bool isBusy() const { return m_engine.isRunning(); }
     [[nodiscard]] const RunProgress& progress() const { return m_progress; }
     [[nodiscard]] QString engineText() const { return m_engineText; }
     [[nodiscard]] qint64 engineProcessId() const { return m_engine.processId(); }
@@ -49,7 +51,10 @@ public:
     [[nodiscard]] std::int64_t auditId() const { return m_auditId; }
     [[nodiscard]] QString storePath() const { return m_storePath; }
     [[nodiscard]] const std::vector<RecentAudit>& recent() const { return m_recent; }
+    /// Checks that the audit has reported.
     [[nodiscard]] const std::vector<CheckRow>& checks() const { return m_checks; }
+    /// What is known of one check: from the audit, else from opening the submission, else "not checked".
+    [[nodiscard]] CheckRow check(const QString& name) const;
     [[nodiscard]] const std::vector<FindingRow>& findings() const { return m_findings; }
     [[nodiscard]] const std::vector<KernelChoice>& kernels() const { return m_kernels; }
     [[nodiscard]] const std::vector<CommandLine>& commands() const { return m_commands; }
@@ -123,9 +128,12 @@ private:
     void connectEngine();
     [[nodiscard]] std::vector<audit::StepRange> segments() const; ///< steps between checkpoints
     void load(const OpenRequest& request);
+    [[nodiscard]] bool refusedWhileBusy();
     void takeSubmission(const SubmissionPtr& submission);
     void applyBatch(const EventBatch& batch);
     void applySnapshot(const AuditSnapshot& snapshot);
+    void askSites();
+    void takeSites();
     void applySites(const std::vector<SiteRow>& rows);
     void resetAudit();
     void setRun(RunState state);
@@ -139,6 +147,7 @@ private:
     SubmissionLoader m_loader;
     ChildProcess m_engine;
     ChildProcess m_probe;
+    ChildProcess m_siteProbe;
     DemoRunner m_demo;
     StepSeries m_steps;
     SiteMatrix m_sites;
@@ -157,6 +166,7 @@ private:
     QString m_engineText;
     QString m_lastError;
     QString m_demoText;
+    QString m_auditOrder; ///< digest of the client's order that the audit on screen was made with; empty: without one
     std::int64_t m_auditId = 0;
     std::optional<std::int64_t> m_wantedAudit; ///< chosen from the list; loads when its submission is open
     std::uint64_t m_lastVerified = 0;
@@ -166,6 +176,9 @@ private:
     std::vector<KernelChoice> m_kernels;
     std::vector<CommandLine> m_commands;
     QByteArray m_probeOutput;
+    QByteArray m_sitesOutput;
+    QString m_sitesOf; ///< root of the submission whose sites were asked for
+    std::vector<SiteRow> m_siteNames;
     bool m_startAfterOpen = false;
     int m_loading = 0; ///< parts of what is open that are still being read
     bool m_lookingUp = false; ///< the store looks for an audit

@@ -27,6 +27,11 @@ QString coreWords(const QString& core) {
                                   : core;
 }
 
+QString sentence(QString words) {
+    words[0] = words[0].toUpper();
+    return words + u'.';
+}
+
 audit::ReplayOptions optionsOf(const ReplayInputs& inputs) {
     audit::ReplayOptions options;
     options.logIgnored = inputs.request.ignoreLog;
@@ -51,6 +56,8 @@ void Workbench::connectEngine() {
         addLog({{QDateTime::currentDateTime(), Tone::neutral, tr("engine"), line}});
     });
     connect(&m_engine, &ChildProcess::ended, this, &Workbench::engineEnded);
+    connect(&m_siteProbe, &ChildProcess::output, this, [this](const QByteArray& lines) { m_sitesOutput += lines; });
+    connect(&m_siteProbe, &ChildProcess::ended, this, [this] { takeSites(); });
     connect(&m_probe, &ChildProcess::output, this, [this](const QByteArray& lines) { m_probeOutput += lines; });
     connect(&m_probe, &ChildProcess::ended, this, [this](int, bool, const QString& why) {
         QJsonArray list;
@@ -98,6 +105,43 @@ void Workbench::askKernels() {
     m_probe.start(program, {QStringLiteral("run")}, QByteArrayLiteral("{\"verb\":\"kernels\"}"));
 }
 
+void Workbench::askSites() {
+    const QString program = findProgram(QStringLiteral("assay-engine"));
+    if (!hasSubmission() || program.isEmpty() || m_siteProbe.isRunning()) {
+        return; // a running engine is asked again by takeSites; without one the table numbers its sites
+    }
+    if (m_sitesOf == m_submission->root && !m_siteNames.empty()) {
+        m_logs.names = m_siteNames;
+        return;
+    }
+    m_siteNames.clear();
+    m_sitesOutput.clear();
+    m_sitesOf = m_submission->root;
+    const QJsonObject request{{QStringLiteral("verb"), QStringLiteral("sites")}, {QStringLiteral("submission"), m_submission->path}};
+    m_siteProbe.start(program, {QStringLiteral("run")}, QJsonDocument(request).toJson(QJsonDocument::Compact));
+}
+
+void Workbench::takeSites() {
+    if (!hasSubmission()) {
+        return;
+    }
+    if (m_submission->root != m_sitesOf) {
+        askSites(); // something else was opened meanwhile
+        return;
+    }
+    EventBatch events;
+    for (const auto& line : m_sitesOutput.split('\n')) {
+        if (const auto event = audit::parseEvent(std::string_view(line.constData(), static_cast<std::size_t>(line.size())))) {
+            addToBatch(*event, events);
+        }
+    }
+    if (events.sites) {
+        m_siteNames = *events.sites;
+        m_logs.names = m_siteNames;
+        Q_EMIT logsChanged();
+    }
+}
+
 QString Workbench::defaultKernel() const {
     const QString trainer = m_submission && !m_submission->profiles.empty()
                                 ? QString::fromStdString(m_submission->profiles.front().profile)
@@ -123,8 +167,11 @@ QString Workbench::whyNoReplay() const {
     if (m_submission->orderOnly) {
         return tr("this is an order; a submission is needed");
     }
-    if (m_engine.isRunning()) {
+    if (isBusy()) {
         return tr("a replay is running");
+    }
+    if (m_demo.isRunning()) {
+        return tr("the demo is being prepared and starts its own replay");
     }
     if (m_submission->dataFolder.isEmpty()) {
         return tr("the folder with the data is not known; choose it or the client's order");
@@ -150,7 +197,7 @@ QString Workbench::commandFor(const ReplayRequest& request) const {
 
 void Workbench::startReplay(const ReplayRequest& request) {
     if (const QString why = whyNoReplay(); !why.isEmpty()) {
-        Q_EMIT problem(tr("The replay cannot start"), tr("Now %1.").arg(why), {});
+        Q_EMIT problem(tr("The replay cannot start"), sentence(why), {});
         return;
     }
     ReplayInputs inputs;
@@ -200,12 +247,8 @@ void Workbench::launch(bool resumed) {
     } else {
         m_inputs.resumeAfter = 0;
     }
-    std::string orderDigest = m_submission->orderDigest.toStdString();
-    if (!m_submission->clientOrderPath.isEmpty()) {
-        if (auto client = readOrder(m_submission->clientOrderPath, {})) {
-            orderDigest = client->orderDigest.toStdString();
-        }
-    }
+    m_auditOrder = m_submission->clientOrderDigest;
+    const std::string orderDigest = (m_auditOrder.isEmpty() ? m_submission->orderDigest : m_auditOrder).toStdString();
     record.audit.submission = m_submission->path.toStdString();
     record.audit.title = m_submission->title.toStdString();
     record.audit.work = audit::workKey(m_submission->root.toStdString(), orderDigest, m_inputs.request.kernel.toStdString(),
@@ -232,7 +275,7 @@ void Workbench::pauseReplay() {
 }
 
 void Workbench::resumeReplay() {
-    if (m_situation.run == RunState::paused && m_engine.isRunning()) {
+    if (m_situation.run == RunState::paused && isBusy()) {
         m_engine.send("resume");
         m_store.post([](StoreWorker& worker) { worker.setPaused(false); });
         note(tr("Continue replay"), {});
@@ -352,12 +395,30 @@ void Workbench::applyBatch(const EventBatch& batch) {
 
 void Workbench::applySnapshot(const AuditSnapshot& snapshot) {
     m_lookingUp = false;
-    if (!m_submission || QString::fromStdString(snapshot.audit.submission) != m_submission->path || m_engine.isRunning()) {
+    if (!m_submission || QString::fromStdString(snapshot.audit.submission) != m_submission->path || isBusy()) {
+        return;
+    }
+    const auto inputs = parseVerifyCommand(QString::fromStdString(snapshot.audit.command));
+    const bool withOrder = inputs && !inputs->clientOrder.isEmpty();
+    const QString order = withOrder ? QString::fromStdString(snapshot.audit.work.orderDigest) : QString();
+    if (withOrder && m_submission->clientOrderPath.isEmpty() && QFileInfo::exists(inputs->clientOrder)) {
+        // The auditor named this order in the audit; it is the client's now too.
+        m_wantedAudit = snapshot.audit.id;
+        load({m_submission->path, inputs->clientOrder, inputs->dataFolder});
+        return;
+    }
+    const auto& opening = m_submission->openingChecks;
+    const bool spoilt = std::any_of(opening.begin(), opening.end(), [](const CheckRow& c) { return c.state == CheckState::failed; }) &&
+                        snapshot.events.report && snapshot.events.report->verdict == audit::Verdict::accepted;
+    if (spoilt || (!m_submission->clientOrderDigest.isEmpty() && m_submission->clientOrderDigest != order)) {
+        Q_EMIT notice(tr("There is an audit of other bytes or with another order; what is open now has not been checked"));
+        Q_EMIT auditLoaded();
         return;
     }
     resetAudit();
     m_auditId = snapshot.audit.id;
-    if (auto inputs = parseVerifyCommand(QString::fromStdString(snapshot.audit.command))) {
+    m_auditOrder = m_submission->clientOrderDigest;
+    if (inputs) {
         m_inputs = *inputs;
     }
     m_corrections.reset(true);

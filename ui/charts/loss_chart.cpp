@@ -64,7 +64,7 @@ LossChart::LossChart(QWidget* parent) : QWidget(parent) {
     });
     connect(&Theme::instance(), &Theme::changed, this, [this] {
         restyle();
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        reload(); // the markers carry the colours too
     });
     restyle();
 }
@@ -158,8 +158,10 @@ void LossChart::reload() {
     m_plot->xAxis->setRange(1 - total * 0.005 - 0.5, total + total * 0.005 + 0.5);
     m_notFinite->setData(nx, QVector<double>(nx.size(), high + pad * 0.5), true);
     const bool few = total <= 60;
+    // Without a pen of its own a marker takes that of the line, and the dashes would break the square.
     m_replayed->setScatterStyle(few ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4) : QCPScatterStyle());
-    m_claimed->setScatterStyle(few ? QCPScatterStyle(QCPScatterStyle::ssSquare, 6) : QCPScatterStyle());
+    m_claimed->setScatterStyle(few ? QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(m_claimed->pen().color(), 1), Qt::NoBrush, 7)
+                                   : QCPScatterStyle());
     for (auto* graph : {m_replayed, m_claimed, m_notFinite}) {
         if (auto* item = m_plot->legend->itemWithPlottable(graph)) {
             item->setVisible(graph->dataCount() > 0);

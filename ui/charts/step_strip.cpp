@@ -116,7 +116,7 @@ void StepStrip::refresh() {
 }
 
 QRectF StepStrip::cellRect(std::size_t cell, const QRectF& area) const {
-    const double width = std::min(area.width() / static_cast<double>(std::max<std::size_t>(m_cells.size(), 1)), 26.0);
+    const double width = std::min(area.width() / static_cast<double>(std::max<std::size_t>(m_cells.size(), 1)), 40.0);
     const double gap = width >= 6.0 ? 1.5 : width >= 3.0 ? 1.0 : 0.0;
     return {area.left() + static_cast<double>(cell) * width, area.top(), width - gap, area.height()};
 }
@@ -161,7 +161,8 @@ void StepStrip::paintChart(QPainter& painter, const QRect& rect) {
     label(1);
     for (std::uint64_t at = every; at <= total; at += every) {
         const double toStart = static_cast<double>(at - 1) * span / static_cast<double>(total);
-        if (toStart > labelWidth * 0.8) {
+        const bool odd = every == 2 && at == 2; // 1, 2, 4 would look like a missing number
+        if (toStart > labelWidth * 0.8 && !odd) {
             label(at);
         }
     }

@@ -9,7 +9,10 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
@@ -17,6 +20,27 @@
 #include "ui/widgets/basics.h"
 
 namespace assay::ui {
+
+namespace {
+
+constexpr int kNoteRole = Qt::UserRole + 1; ///< the keys of a command, or why it cannot run now
+
+/// The note stands at the right end of the row.
+class NoteDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        QStyledItemDelegate::paint(painter, option, index);
+        const bool enabled = (option.state & QStyle::State_Enabled) != 0;
+        painter->save();
+        painter->setFont(Theme::instance().captionFont());
+        painter->setPen(Theme::instance().colour(enabled ? Colour::secondary : Colour::disabled));
+        painter->drawText(option.rect.adjusted(0, 0, -space::m, 0), Qt::AlignRight | Qt::AlignVCenter, index.data(kNoteRole).toString());
+        painter->restore();
+    }
+};
+
+} // namespace
 
 bool CommandPalette::matches(const QString& text, const QString& query, int* score) {
     qsizetype at = 0;
@@ -53,6 +77,7 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent) 
     m_list->setAccessibleName(tr("Commands"));
     m_list->setIconSize({18, 18});
     m_list->setUniformItemSizes(true);
+    m_list->setItemDelegate(new NoteDelegate(m_list));
     layout->addWidget(m_query);
     layout->addWidget(m_list, 1);
     layout->addWidget(makeLabel(tr("Enter runs the marked command, Esc closes"), "caption", this));
@@ -88,15 +113,12 @@ void CommandPalette::refill() {
     std::stable_sort(hits.begin(), hits.end(), [](const Hit& a, const Hit& b) { return a.score < b.score; });
     m_list->clear();
     for (const auto& hit : hits) {
-        QString text = hit.action->text();
-        if (const auto keys = hit.action->shortcut(); !keys.isEmpty()) {
-            text += QStringLiteral("    %1").arg(keys.toString(QKeySequence::NativeText));
-        }
-        if (const QString why = whyDisabled(hit.action); !hit.action->isEnabled() && !why.isEmpty()) {
-            text += QStringLiteral("    ") + tr("not now: %1").arg(why);
-        }
-        auto* item = new QListWidgetItem(hit.action->icon(), text, m_list);
+        const QString keys = hit.action->shortcut().toString(QKeySequence::NativeText);
+        const QString why = whyDisabled(hit.action);
+        auto* item = new QListWidgetItem(hit.action->icon(), hit.action->text(), m_list);
         item->setData(Qt::UserRole, hit.action->objectName());
+        item->setData(kNoteRole, why.isEmpty() ? keys : tr("not now: %1").arg(why));
+        item->setData(Qt::AccessibleTextRole, QStringLiteral("%1, %2").arg(item->text(), item->data(kNoteRole).toString()));
         item->setToolTip(hit.action->toolTip());
         if (!hit.action->isEnabled()) {
             item->setFlags(item->flags() & ~Qt::ItemIsEnabled);
@@ -172,9 +194,12 @@ KeySheet::KeySheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(pa
 
 HelpDialog::HelpDialog(QWidget* parent) : QDialog(parent) {
     setWindowTitle(tr("Help"));
-    resize(760, 620);
+    resize(760, 560);
     auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::xl, space::l, space::xl, space::l);
+    layout->setSpacing(space::m);
     auto* text = new QTextBrowser(this);
+    text->setProperty("kind", "flat");
     text->setAccessibleName(tr("Help"));
     text->setHtml(tr(
         "<h2>How an audit goes</h2>"
@@ -203,6 +228,7 @@ HelpDialog::HelpDialog(QWidget* parent) : QDialog(parent) {
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     layout->addWidget(buttons);
+    buttons->button(QDialogButtonBox::Close)->setFocus();
 }
 
 } // namespace assay::ui

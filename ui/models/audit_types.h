@@ -58,6 +58,8 @@ struct RecentAudit {
     Tone tone = Tone::neutral;
     QString headline;
     QString detail; ///< "40 of 40 steps, skylakex"
+    QString clientOrder; ///< what the audit was made with, so that it is opened with the same
+    QString dataFolder;
     QDateTime when;
     bool interrupted = false; ///< can be resumed
     bool missing = false;     ///< the submission is no longer where it was

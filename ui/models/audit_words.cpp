@@ -55,14 +55,14 @@ constexpr Words kChecks[] = {{"signature", "Signature"},
                              {"replay", "Replay"},
                              {"final_checkpoint", "Final checkpoint"}};
 constexpr Words kCheckHelp[] = {
-    {"signature", "The trainer's key signed this root, manifest, order and final checkpoint"},
-    {"order", "The submission was made for the order that the client holds"},
-    {"files", "Every file has the length and SHA-256 that the manifest lists"},
-    {"merkle", "The leaves form the committed tree and each names the one before it"},
-    {"initial_state", "Training started from the state that the order names"},
+    {"signature", "The trainer's key signed this submission"},
+    {"order", "The submission was made for the client's order"},
+    {"files", "Every file has the digest that the manifest lists"},
+    {"merkle", "The leaves form the committed tree, in one chain"},
+    {"initial_state", "Training began with the state that the order names"},
     {"data", "The data files are those of the order"},
-    {"replay", "Running the steps again with the log enforced gives the same leaves"},
-    {"final_checkpoint", "The last checkpoint file holds the state of the last leaf"}};
+    {"replay", "Running the steps again gives the same leaves"},
+    {"final_checkpoint", "The checkpoint files hold the committed states"}};
 
 } // namespace
 

@@ -13,11 +13,16 @@
 #include "core/format/order.h"
 #include "core/format/program.h"
 #include "core/format/submission.h"
+#include "ui/models/audit_types.h"
 #include "ui/models/site_matrix.h"
 
 namespace assay::ui {
 
-enum class SignatureState { notChecked, valid, invalid };
+/// A trainer's public key that an order names.
+struct KeyInfo {
+    QString id;  ///< hex of SHA-256 over the key, as in envelopes and reports
+    QString hex; ///< the key itself
+};
 
 /// A checkpoint of a submission.
 struct CheckpointInfo {
@@ -68,13 +73,15 @@ struct SubmissionSummary {
     std::vector<CheckpointInfo> checkpoints;
     std::uint64_t logBytes = 0;
 
-    SignatureState signature = SignatureState::notChecked;
-    QString signatureDetail;
-    QString signerKey; ///< key id as in the envelope
+    std::vector<KeyInfo> trainerKeys; ///< named by the order whose values count: the client's, if known
     std::vector<format::ProfileRange> profiles;
     QString engineVersion;
 
+    /// The checks that are cheap enough to be made on opening: signature and order. The audit makes them again with the others.
+    std::vector<CheckRow> openingChecks;
+
     QString clientOrderPath; ///< empty: the client's order is not known
+    QString clientOrderDigest;
     std::vector<format::FieldDifference> differences;
 
     QString dataFolder;

@@ -40,6 +40,11 @@ namespace {
 
 constexpr const char* kPageActions[] = {action::goStart, action::goSubmission, action::goReplay, action::goConsole};
 
+/// Actions that the replay page itself offers: one button for one action.
+bool offeredBelow(const QString& id) {
+    return id == QLatin1String(action::startReplay) || id == QLatin1String(action::resumeReplay) || id == QLatin1String(action::goReplay);
+}
+
 } // namespace
 
 MainWindow::MainWindow(Workbench* workbench, bool persistent, QWidget* parent)
@@ -82,6 +87,7 @@ MainWindow::MainWindow(Workbench* workbench, bool persistent, QWidget* parent)
     setCentralWidget(central);
     m_storeLabel = makeLabel({}, "caption", this);
     statusBar()->setSizeGripEnabled(false);
+    m_storeLabel->setContentsMargins(0, 0, space::l, 0);
     statusBar()->addPermanentWidget(m_storeLabel);
     wireActions();
     wireWorkbench();
@@ -119,7 +125,7 @@ QWidget* MainWindow::makeRail() {
         button->setProperty("kind", "rail");
         button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
         button->setIconSize({24, 24});
-        button->setFocusPolicy(Qt::StrongFocus);
+        button->setFocusPolicy(Qt::TabFocus); // a click does not leave a focus ring behind
         button->setDefaultAction(target);
         button->setAccessibleName(target->iconText());
         layout->addWidget(button, 0, Qt::AlignHCenter);
@@ -136,7 +142,7 @@ QWidget* MainWindow::makeRail() {
     more->setProperty("kind", "rail");
     more->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
     more->setIconSize({24, 24});
-    more->setFocusPolicy(Qt::StrongFocus);
+    more->setFocusPolicy(Qt::TabFocus);
     more->setIcon(icon(QStringLiteral("theme")));
     more->setText(tr("View"));
     more->setToolTip(tr("Theme, text size, layout, keys, help"));
@@ -287,7 +293,6 @@ void MainWindow::wireWorkbench() {
         m_message->showMessage(Tone::doubt, title, text, remedy);
     });
     connect(m_workbench, &Workbench::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 6000); });
-    connect(m_workbench, &Workbench::openFailed, this, [this] { m_showNext = false; });
     connect(m_workbench, &Workbench::auditLoaded, this, [this] {
         m_message->hide();
         if (currentPage() == startPage) { // an opened submission shows itself; a read-back audit its replay
@@ -317,7 +322,11 @@ void MainWindow::refreshHeader() {
         setWindowTitle(tr("Assay workbench"));
         return;
     }
-    m_banner->setVerdict(m_workbench->verdict());
+    VerdictText verdict = m_workbench->verdict();
+    if (currentPage() == replayPage && offeredBelow(verdict.nextActionId)) {
+        verdict.nextLabel.clear();
+    }
+    m_banner->setVerdict(verdict);
     m_title->setText(submission->title);
     m_path->setText(QFontMetrics(m_path->font()).elidedText(submission->path, Qt::ElideMiddle, 560));
     m_path->setToolTip(submission->path);
@@ -341,6 +350,12 @@ void MainWindow::showPage(Page page) {
     m_stack->setCurrentIndex(page);
     for (int i = 0; i < 4; ++i) {
         m_actions->at(kPageActions[i])->setChecked(i == page);
+    }
+    refreshHeader();
+    // Focus that stays on the button of another page, or falls on the first widget of the window, points at the wrong place.
+    auto* focus = focusWidget();
+    if (focus == nullptr || (m_rail.contains(focus) && focus != m_rail[page])) {
+        m_stack->currentWidget()->setFocus(Qt::OtherFocusReason);
     }
 }
 
@@ -409,9 +424,15 @@ void MainWindow::goToStep() {
 void MainWindow::openPath(bool folder) {
     const QString path = askPath(folder ? tr("Open a submission folder") : tr("Open a submission, bundle or order"), folder);
     if (!path.isEmpty()) {
-        showPage(startPage);
-        m_workbench->open(path);
+        openHere(path);
     }
+}
+
+void MainWindow::openHere(const QString& path) {
+    if (!m_workbench->isBusy()) { // while a replay runs its page stays; the workbench says why
+        showPage(startPage);
+    }
+    m_workbench->open(path);
 }
 
 void MainWindow::restoreSession() {
@@ -460,8 +481,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
     event->acceptProposedAction();
-    showPage(startPage);
-    m_workbench->open(event->mimeData()->urls()[0].toLocalFile());
+    openHere(event->mimeData()->urls()[0].toLocalFile());
 }
 
 } // namespace assay::ui

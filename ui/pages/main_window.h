@@ -67,12 +67,12 @@ private:
     void refreshTheme();
     void goToStep();
     void openPath(bool folder);
+    void openHere(const QString& path);
     void saveSession();
 
     Workbench* m_workbench;
     bool m_persistent;
     bool m_painted = false;
-    bool m_showNext = false; ///< go to the submission when what is being opened is there
     Actions* m_actions = nullptr;
     Selection* m_selection = nullptr;
     QStackedWidget* m_stack = nullptr;

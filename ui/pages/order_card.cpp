@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "ui/models/action_ids.h"
+#include "ui/models/audit_words.h"
 #include "ui/models/number_text.h"
 #include "ui/pages/actions.h"
 #include "ui/widgets/basics.h"
@@ -45,6 +46,10 @@ QString numericsText(const format::NumericsSpec& n) {
                : OrderCard::tr("interval mode, proven bound, blocks of %1 terms").arg(groupedNumber(n.block));
 }
 
+QString everyText(std::uint64_t steps) {
+    return steps == 1 ? OrderCard::tr("every step") : OrderCard::tr("every %1").arg(countText(steps, QStringLiteral("step")));
+}
+
 } // namespace
 
 OrderCard::OrderCard(Actions* actions, QWidget* parent)
@@ -71,6 +76,8 @@ OrderCard::OrderCard(Actions* actions, QWidget* parent)
     connect(m_beside, &QPushButton::clicked, this, [this] { Q_EMIT orderConfirmed(m_besidePath); });
 }
 
+void OrderCard::showCheck(const CheckRow& check) { m_pill->setStatus(checkTone(check.state), checkStateText(check.state)); }
+
 void OrderCard::show(const SubmissionSummary& s, const QString& beside) {
     m_besidePath = beside;
     const bool known = !s.clientOrderPath.isEmpty();
@@ -83,15 +90,14 @@ void OrderCard::show(const SubmissionSummary& s, const QString& beside) {
     if (s.orderOnly) {
         m_text->setText(s.path);
     } else if (!known) {
-        m_pill->setStatus(Tone::neutral, tr("not compared"));
         m_text->setText(tr("Every value of an audit comes from the order that the client holds, never from the submission. Without it the "
                            "best verdict is inconclusive."));
     } else if (s.differences.empty()) {
-        m_pill->setStatus(Tone::good, tr("equal"));
-        m_text->setText(tr("The submission was made for the client's order, %1").arg(s.clientOrderPath));
+        m_text->setText(tr("Equal, field by field, to the client's order %1").arg(s.clientOrderPath));
     } else {
-        m_pill->setStatus(Tone::bad, tr("%1 different").arg(countText(s.differences.size(), tr("field"))));
-        m_text->setText(tr("These fields differ from the client's order, %1").arg(s.clientOrderPath));
+        m_text->setText(s.differences.size() == 1
+                            ? tr("One field differs from the client's order %1").arg(s.clientOrderPath)
+                            : tr("%1 differ from the client's order %2").arg(countText(s.differences.size(), tr("field")), s.clientOrderPath));
         std::vector<TableRow> rows;
         for (const auto& difference : s.differences) {
             rows.push_back({{textCell(text(difference.field)), textCell(text(difference.a)), textCell(text(difference.b))}, {}});
@@ -105,9 +111,8 @@ void OrderCard::show(const SubmissionSummary& s, const QString& beside) {
     m_facts->addText(tr("Optimizer"), optimizerText(order.optimizer));
     m_facts->addText(tr("Schedule"), scheduleText(order.optimizer));
     m_facts->addText(tr("Numerics"), numericsText(order.numerics));
-    m_facts->addText(tr("Checkpoints"), tr("every %1, state root every %2")
-                                             .arg(countText(order.checkpointEvery, QStringLiteral("step")),
-                                                  countText(order.stateRootEvery, QStringLiteral("step"))));
+    m_facts->addText(tr("Checkpoints"), tr("after %1").arg(everyText(order.checkpointEvery)));
+    m_facts->addText(tr("State roots"), tr("after %1").arg(everyText(order.stateRootEvery)));
     m_facts->addText(tr("Seed"), QString::number(static_cast<qulonglong>(order.seed)));
 }
 

@@ -22,6 +22,8 @@ class OrderCard : public Card {
 
 public:
     OrderCard(Actions* actions, QWidget* parent);
+    /// The pill says what the check of the order says, in the same words.
+    void showCheck(const CheckRow& check);
     /// `beside`: an order.json that lies beside the submission but that nobody has confirmed.
     void show(const SubmissionSummary& submission, const QString& beside);
 

@@ -264,6 +264,7 @@ void ReplayControls::refreshRun() {
     const auto run = m_workbench->runState();
     const bool busy = run == RunState::starting || run == RunState::running || run == RunState::paused || run == RunState::stopping;
     m_start->setVisible(!busy);
+    m_start->setKind(run == RunState::idle || run == RunState::failed ? "primary" : "normal"); // afterwards the headline says what is next
     m_pause->setVisible(busy && run != RunState::paused);
     m_cancel->setVisible(busy);
     m_resume->setVisible(run == RunState::paused || run == RunState::interrupted);

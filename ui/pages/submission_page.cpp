@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/submission_page.h"
 
-#include <algorithm>
-
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -52,10 +50,22 @@ QString profileText(const std::vector<format::ProfileRange>& profiles) {
     return out.join(u'\n');
 }
 
+TableCell unknownNumber(const QString& words = QStringLiteral("–")) {
+    TableCell cell = textCell(words);
+    cell.right = true;
+    return cell;
+}
+
+QString readerText(const std::string& reader) {
+    return reader == "bytes"  ? SubmissionPage::tr("windows of bytes of real text; the class is the next byte")
+           : reader == "text" ? SubmissionPage::tr("text, one token per byte")
+                              : text(reader);
+}
+
 } // namespace
 
 SubmissionPage::SubmissionPage(Workbench* workbench, Actions* actions, QWidget* parent)
-    : QWidget(parent), m_workbench(workbench), m_actions(actions), m_checkModel({tr("Check"), tr("Result"), tr("What was compared")}),
+    : QWidget(parent), m_workbench(workbench), m_actions(actions), m_checkModel({tr("Check"), tr("Result"), tr("What it compares"), tr("What was found")}),
       m_checkpointModel({tr("Step"), tr("Size"), tr("State root"), tr("File")}),
       m_siteModel({tr("Site"), tr("Direction"), tr("Values per step"), tr("Entries"), tr("Whole values"), tr("Steps with entries"),
                    tr("Log bytes"), tr("Corrections")}),
@@ -63,7 +73,7 @@ SubmissionPage::SubmissionPage(Workbench* workbench, Actions* actions, QWidget* 
       m_tensorModel({tr("Tensor"), tr("Role"), tr("Shape"), tr("Values"), tr("Initialiser")}),
       m_fileModel({tr("File"), tr("Size"), tr("SHA-256")}) {
     auto* page = new QVBoxLayout(this);
-    page->setContentsMargins(0, 0, 0, 0);
+    page->setContentsMargins(space::l, space::xs, 0, 0);
     m_tabs = new QTabWidget(this);
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(makeOverview(), tr("Overview"));
@@ -80,21 +90,24 @@ SubmissionPage::SubmissionPage(Workbench* workbench, Actions* actions, QWidget* 
 
 QWidget* SubmissionPage::makeOverview() {
     auto* scroll = new PageScroll(this);
-    auto* grid = new QHBoxLayout(scroll->content());
-    grid->setContentsMargins(space::l, space::m, space::l, space::l);
+    auto* page = new QVBoxLayout(scroll->content());
+    page->setContentsMargins(0, space::m, space::l, space::l);
+    page->setSpacing(space::m);
+    m_checks = new Card(tr("Checks"), this);
+    m_checks->setCaption(tr("each one is reported by itself; signature and order are compared on opening, the rest by the replay"));
+    auto* checkTable = new DataTable(tr("Checks"), &m_checkModel, m_checks);
+    checkTable->setStretchColumn(3);
+    checkTable->fitRows(8);
+    checkTable->setWrapping(true);
+    m_checks->body()->addWidget(checkTable);
+    page->addWidget(m_checks);
+
+    auto* grid = new QHBoxLayout;
     grid->setSpacing(space::m);
     auto* left = new QVBoxLayout;
     auto* right = new QVBoxLayout;
     left->setSpacing(space::m);
     right->setSpacing(space::m);
-
-    auto* checks = new Card(tr("Checks"), this);
-    checks->setCaption(tr("each one is reported by itself"));
-    auto* checkTable = new DataTable(tr("Checks"), &m_checkModel, checks);
-    checkTable->setStretchColumn(2);
-    checkTable->fitRows(8);
-    checks->body()->addWidget(checkTable);
-    left->addWidget(checks);
 
     auto* commitment = new Card(tr("Commitments"), this);
     m_commitment = new FactGrid(commitment);
@@ -122,6 +135,8 @@ QWidget* SubmissionPage::makeOverview() {
 
     grid->addLayout(left, 1);
     grid->addLayout(right, 1);
+    page->addLayout(grid);
+    page->addStretch(1);
     connect(m_order, &OrderCard::orderConfirmed, m_workbench, &Workbench::setClientOrder);
     return scroll;
 }
@@ -129,7 +144,7 @@ QWidget* SubmissionPage::makeOverview() {
 QWidget* SubmissionPage::makeLogs() {
     auto* tab = new QWidget(this);
     auto* layout = new QVBoxLayout(tab);
-    layout->setContentsMargins(space::l, space::m, space::l, space::l);
+    layout->setContentsMargins(0, space::m, space::l, space::l);
     layout->setSpacing(space::m);
     auto* summary = new Card(tr("Rounding logs"), tab);
     summary->setCaption(tr("the few roundings that another machine could take differently"));
@@ -163,7 +178,7 @@ QWidget* SubmissionPage::makeLogs() {
 QWidget* SubmissionPage::makeProgram() {
     auto* tab = new QWidget(this);
     auto* layout = new QVBoxLayout(tab);
-    layout->setContentsMargins(space::l, space::m, space::l, space::l);
+    layout->setContentsMargins(0, space::m, space::l, space::l);
     m_programCard = new Card(tr("Program"), tab);
     m_programViews = new SegmentBar(tr("View"), {tr("Graph"), tr("Operators"), tr("Tensors"), tr("Text")}, m_programCard);
     m_programFilter = makeFilter(tr("Filter operators and tensors"), m_programCard);
@@ -214,7 +229,7 @@ QWidget* SubmissionPage::makeProgram() {
 QWidget* SubmissionPage::makeData() {
     auto* scroll = new PageScroll(this);
     auto* layout = new QVBoxLayout(scroll->content());
-    layout->setContentsMargins(space::l, space::m, space::l, space::l);
+    layout->setContentsMargins(0, space::m, space::l, space::l);
     layout->setSpacing(space::m);
     auto* facts = new Card(tr("Data of the order"), this);
     m_data = new FactGrid(facts);
@@ -267,20 +282,15 @@ void SubmissionPage::refresh() {
     m_order->show(s, m_workbench->orderBeside());
 
     m_signature->clear();
-    m_signaturePill->setStatus(s.signature == SignatureState::valid     ? Tone::good
-                               : s.signature == SignatureState::invalid ? Tone::bad
-                                                                        : Tone::neutral,
-                               s.signature == SignatureState::valid     ? tr("valid")
-                               : s.signature == SignatureState::invalid ? tr("not valid")
-                                                                        : tr("not checked"));
-    m_signaturePill->setVisible(!s.orderOnly);
+    m_signatureFound = nullptr;
     if (!s.orderOnly) {
-        m_signature->addText(tr("Result"), s.signatureDetail);
+        m_signatureFound = m_signature->addText(tr("Signature"), {});
     }
-    if (s.signerKey.isEmpty()) {
+    if (s.trainerKeys.empty()) {
         m_signature->addText(tr("Trainer's key"), tr("the order names none"));
-    } else {
-        m_signature->addHash(tr("Trainer's key"), s.signerKey);
+    }
+    for (const auto& key : s.trainerKeys) {
+        m_signature->addKey(tr("Trainer's key"), key.id, key.hex);
     }
     if (!s.orderOnly) {
         m_signature->addText(tr("Kernel of the trainer"), profileText(s.profiles));
@@ -327,7 +337,7 @@ void SubmissionPage::refresh() {
 
     m_data->clear();
     const auto& spec = s.order.data;
-    m_data->addText(tr("Reader"), spec.reader == "bytes" ? tr("windows of bytes of real text; the class is the next byte") : text(spec.reader));
+    m_data->addText(tr("Reader"), readerText(spec.reader));
     m_data->addText(tr("Samples"), tr("%1 for training, %2 held out").arg(groupedNumber(spec.samples), groupedNumber(spec.heldOut)));
     if (spec.context > 0) {
         m_data->addText(tr("Context"), countText(spec.context, tr("token")));
@@ -354,19 +364,25 @@ void SubmissionPage::refresh() {
 
 void SubmissionPage::refreshChecks() {
     std::vector<TableRow> rows;
-    const auto& known = m_workbench->checks();
     for (const char* name : kCheckOrder) {
         const QString id = QString::fromLatin1(name);
-        const auto it = std::find_if(known.begin(), known.end(), [&](const CheckRow& c) { return c.name == id; });
-        CheckRow check;
-        check.name = id;
-        if (it != known.end()) {
-            check = *it;
-        }
-        const QString detail = check.detail.isEmpty() ? checkHelp(id) : check.detail;
-        rows.push_back({{textCell(checkText(id), checkHelp(id)), toneCell(checkTone(check.state), checkStateText(check.state)), textCell(detail)}, {}});
+        const CheckRow check = m_workbench->check(id);
+        rows.push_back({{textCell(checkText(id)), toneCell(checkTone(check.state), checkStateText(check.state)), textCell(checkHelp(id)),
+                         textCell(check.detail.isEmpty() ? QStringLiteral("–") : check.detail)},
+                        {}});
     }
     m_checkModel.setRows(std::move(rows));
+    const auto submission = m_workbench->submission();
+    m_checks->setVisible(submission && !submission->orderOnly);
+    m_signaturePill->setVisible(submission && !submission->orderOnly);
+    const CheckRow signature = m_workbench->check(QStringLiteral("signature"));
+    m_signaturePill->setStatus(checkTone(signature.state), checkStateText(signature.state));
+    if (m_signatureFound != nullptr) {
+        m_signatureFound->setText(signature.detail == u"unknown key"
+                                      ? tr("cannot be checked: only an order of the client says whose signature counts")
+                                      : signature.detail);
+    }
+    m_order->showCheck(m_workbench->check(QStringLiteral("order")));
 }
 
 void SubmissionPage::refreshLogs() {
@@ -387,9 +403,9 @@ void SubmissionPage::refreshLogs() {
         const QString name = named ? rows[i].name : i < logs.names.size() ? logs.names[i].name : tr("product site %1").arg(i + 1);
         const QString direction = named ? rows[i].direction : i < logs.names.size() ? logs.names[i].direction : QString();
         const std::uint64_t values = named ? rows[i].values : i < logs.names.size() ? logs.names[i].values : 0;
-        table.push_back({{textCell(name), textCell(direction), values > 0 ? numberCell(values) : textCell(QStringLiteral("–")),
+        table.push_back({{textCell(name), textCell(direction), values > 0 ? numberCell(values) : unknownNumber(),
                           numberCell(section.entries), numberCell(section.whole), numberCell(section.steps), numberCell(section.bytes),
-                          replayed && i < totals.size() ? numberCell(totals[i].corrections) : textCell(tr("not replayed"))},
+                          replayed && i < totals.size() ? numberCell(totals[i].corrections) : unknownNumber(tr("not replayed"))},
                          {}});
     }
     m_siteModel.setRows(std::move(table));

@@ -59,7 +59,9 @@ private:
     TableModel m_tensorModel;
     TableModel m_fileModel;
     OrderCard* m_order = nullptr;
+    Card* m_checks = nullptr;
     FactGrid* m_signature = nullptr;
+    QLabel* m_signatureFound = nullptr; ///< lives as long as the rows of m_signature
     StatusPill* m_signaturePill = nullptr;
     FactGrid* m_commitment = nullptr;
     Card* m_checkpoints = nullptr;

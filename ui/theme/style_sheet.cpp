@@ -63,6 +63,7 @@ QLineEdit:focus, QSpinBox:focus, QPlainTextEdit:focus, QTextBrowser:focus { bord
 QLineEdit:disabled, QSpinBox:disabled { color: @disabled; border-color: @border; background: @window; }
 QSpinBox::up-button, QSpinBox::down-button { width: 0; border: none; }
 QPlainTextEdit[kind="flat"], QTextBrowser[kind="flat"] { border: none; border-radius: 0; padding: 0; }
+QDialog QTextBrowser[kind="flat"] { background: @window; }
 QComboBox { background: @surface; color: @text; border: 1px solid @control; border-radius: 6px; padding: 4px 8px; }
 QComboBox:focus { border: 2px solid @focus; padding: 3px 7px; }
 QComboBox:disabled { color: @disabled; border-color: @border; background: @window; }
@@ -85,7 +86,7 @@ QAbstractItemView::item:hover { background: @raised; }
 QAbstractItemView::item:selected { background: @accentSoft; color: @text; }
 QTableView:focus, QTreeView:focus, QListView:focus { border: 1px solid @focus; border-radius: 4px; }
 QHeaderView { background: @surface; }
-QHeaderView::section { background: @surface; color: @secondary; border: none; border-bottom: 1px solid @border; padding: 5px 8px; font-size: #captionpt; font-weight: 600; }
+QHeaderView::section { background: @surface; color: @secondary; border: none; border-bottom: 1px solid @border; padding: 5px 11px; font-size: #captionpt; font-weight: 600; }
 QTableCornerButton::section { background: @surface; border: none; }
 
 QProgressBar { background: @raised; border: none; border-radius: 4px; max-height: 8px; min-height: 8px; }
@@ -103,7 +104,14 @@ QMenu::item { padding: 6px 24px 6px 12px; border-radius: 4px; }
 QMenu::item:selected { background: @accentSoft; color: @text; }
 QMenu::item:disabled { color: @disabled; }
 QMenu::separator { height: 1px; background: @border; margin: 4px 8px; }
-QCheckBox, QRadioButton { background: transparent; spacing: 6px; }
+QCheckBox, QRadioButton { background: transparent; spacing: 6px; padding: 2px; border: 1px solid transparent; border-radius: 4px; }
+QCheckBox:focus { border-color: @focus; }
+QCheckBox:disabled { color: @disabled; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @control; border-radius: 3px; background: @surface; }
+QCheckBox::indicator:hover { border-color: @accent; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/icons/check_@look.svg); }
+QCheckBox::indicator:disabled { background: @window; border-color: @border; }
+QCheckBox::indicator:checked:disabled { background: @disabled; border-color: @disabled; }
 QStatusBar { background: @surface; border-top: 1px solid @border; color: @secondary; }
 QStatusBar::item { border: none; }
 )";

@@ -62,6 +62,15 @@ void ActionButton::setAction(QAction* action) {
     sync();
 }
 
+void ActionButton::setKind(const char* kind) {
+    if (property("kind").toString() != QLatin1String(kind)) {
+        setProperty("kind", kind);
+        style()->unpolish(this);
+        style()->polish(this);
+        sync();
+    }
+}
+
 void ActionButton::sync() {
     setText(m_action->iconText());
     const bool filled = property("kind").toString() == u"primary";
@@ -106,8 +115,8 @@ void SegmentBar::setCurrent(int index) {
 
 FactGrid::FactGrid(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout(this)) {
     m_grid->setContentsMargins(0, 0, 0, 0);
-    m_grid->setHorizontalSpacing(space::l);
-    m_grid->setVerticalSpacing(space::xs + 2);
+    m_grid->setHorizontalSpacing(space::m);
+    m_grid->setVerticalSpacing(2);
     m_grid->setColumnStretch(1, 1);
 }
 
@@ -122,19 +131,32 @@ void FactGrid::clear() {
     m_row = 0;
 }
 
-QLabel* FactGrid::captionLabel(const QString& text) { return makeLabel(text, "secondary", this); }
+QLabel* FactGrid::captionLabel(const QString& text) {
+    auto* label = makeLabel(text, "secondary", this);
+    label->setContentsMargins(0, HashLabel::kPad, 0, HashLabel::kPad);
+    return label;
+}
 
-void FactGrid::addText(const QString& caption, const QString& value, const QString& tooltip) {
+QLabel* FactGrid::addText(const QString& caption, const QString& value, const QString& tooltip) {
     auto* label = makeLabel(value, nullptr, this, true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setToolTip(tooltip);
     label->setAccessibleName(caption);
+    // The inner margins of a HashLabel, so that texts and digests start at the same place on the same baseline.
+    label->setContentsMargins(HashLabel::kInset, HashLabel::kPad, 0, HashLabel::kPad);
     addWidget(caption, label);
+    return label;
 }
 
 void FactGrid::addHash(const QString& caption, const QString& hex) {
     auto* label = new HashLabel(this);
     label->setHash(hex, caption);
+    addWidget(caption, label);
+}
+
+void FactGrid::addKey(const QString& caption, const QString& keyId, const QString& key) {
+    auto* label = new HashLabel(this);
+    label->setKey(keyId, key, caption);
     addWidget(caption, label);
 }
 
@@ -157,11 +179,16 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
     m_title = makeLabel(title, "title", this);
     m_text = makeLabel(text, "secondary", this, true);
     m_text->setAlignment(Qt::AlignHCenter);
-    m_text->setMinimumWidth(280);
     m_text->setMaximumWidth(520);
+    m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Minimum);
     layout->addWidget(m_icon, 0, Qt::AlignHCenter);
     layout->addWidget(m_title, 0, Qt::AlignHCenter);
-    layout->addWidget(m_text, 0, Qt::AlignHCenter);
+    // Not by alignment: an aligned item gets its size hint, which cuts wrapped lines; so it fills a row between two stretches.
+    auto* row = new QHBoxLayout;
+    row->addStretch(1);
+    row->addWidget(m_text, 1000);
+    row->addStretch(1);
+    layout->addLayout(row);
     layout->addStretch(1);
     connect(&Theme::instance(), &Theme::changed, this, [this] { restyle(); });
     restyle();

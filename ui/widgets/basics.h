@@ -30,6 +30,8 @@ class ActionButton : public QPushButton {
 public:
     ActionButton(QAction* action, const char* kind, QWidget* parent);
     void setAction(QAction* action);
+    /// "primary" for the one thing to do next, "normal" otherwise.
+    void setKind(const char* kind);
 
 private:
     void sync();
@@ -59,8 +61,9 @@ class FactGrid : public QWidget {
 public:
     explicit FactGrid(QWidget* parent = nullptr);
     void clear();
-    void addText(const QString& caption, const QString& value, const QString& tooltip = {});
+    QLabel* addText(const QString& caption, const QString& value, const QString& tooltip = {});
     void addHash(const QString& caption, const QString& hex);
+    void addKey(const QString& caption, const QString& keyId, const QString& key);
     void addWidget(const QString& caption, QWidget* value);
 
 private:

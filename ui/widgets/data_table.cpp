@@ -78,23 +78,57 @@ void DataTable::fitRows(int rows) {
     updateGeometry();
 }
 
+void DataTable::setWrapping(bool on) {
+    setWordWrap(on);
+    setTextElideMode(on ? Qt::ElideRight : Qt::ElideMiddle);
+    fitColumns();
+}
+
 void DataTable::fitColumns() {
+    constexpr int kWidest = 420;
+    constexpr int kLeast = 200; // of the stretched column where its content is longer
     auto* header = horizontalHeader();
     for (int c = 0; c < header->count(); ++c) {
+        header->setSectionResizeMode(c, QHeaderView::Interactive);
+        const int width = std::max(sizeHintForColumn(c) + space::s, header->sectionSizeHint(c));
         if (c == m_stretch) {
-            header->setSectionResizeMode(c, QHeaderView::Stretch);
+            m_least = std::max(header->sectionSizeHint(c), std::min(width, kLeast));
         } else {
-            header->setSectionResizeMode(c, QHeaderView::Interactive);
-            const int width = std::max(sizeHintForColumn(c) + space::s, header->sectionSizeHint(c));
-            header->resizeSection(c, std::min(width, 420));
+            header->resizeSection(c, std::min(width, kWidest));
         }
     }
+    stretch();
     updateGeometry();
 }
 
+void DataTable::stretch() {
+    auto* header = horizontalHeader();
+    if (m_stretch >= 0 && m_stretch < header->count()) {
+        int others = 0;
+        for (int c = 0; c < header->count(); ++c) {
+            others += c == m_stretch ? 0 : header->sectionSize(c);
+        }
+        header->resizeSection(m_stretch, std::max(viewport()->width() - others, m_least));
+    }
+    if (wordWrap()) {
+        resizeRowsToContents();
+        updateGeometry();
+    }
+}
+
+void DataTable::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    stretch();
+}
+
 int DataTable::fittedHeight() const {
-    const int rows = std::clamp(model()->rowCount(), 2, m_fitRows);
-    return horizontalHeader()->sizeHint().height() + rows * verticalHeader()->defaultSectionSize() + 2 * frameWidth() + 2;
+    const int usual = verticalHeader()->defaultSectionSize();
+    const int shown = std::min(model()->rowCount(), m_fitRows);
+    int rows = shown == 0 ? 2 * usual : 0; // room for the text of an empty table
+    for (int row = 0; row < shown; ++row) {
+        rows += wordWrap() ? rowHeight(row) : usual;
+    }
+    return horizontalHeader()->sizeHint().height() + rows + 2 * frameWidth() + 2;
 }
 
 QSize DataTable::sizeHint() const {

@@ -19,6 +19,8 @@ public:
     void setStretchColumn(int column);
     /// As tall as its rows, at most `rows` of them; for tables inside a scrolling page.
     void fitRows(int rows);
+    /// Long texts of the stretched column take several lines instead of being cut.
+    void setWrapping(bool on);
 
 Q_SIGNALS:
     /// Enter or double click on a row with an id.
@@ -30,14 +32,17 @@ protected:
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
+    void resizeEvent(QResizeEvent* event) override;
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 private:
     void fitColumns();
+    void stretch();
     [[nodiscard]] int fittedHeight() const;
     QString m_empty;
     int m_stretch = -1;
+    int m_least = 0; ///< what the stretched column needs; with less room the table scrolls
     int m_fitRows = 0;
 };
 

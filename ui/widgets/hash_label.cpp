@@ -36,8 +36,19 @@ HashLabel::HashLabel(QWidget* parent) : QWidget(parent) {
 
 QString HashLabel::shortForm(const QString& hex) { return hex.size() > 12 ? hex.left(12) + QChar(0x2026) : hex; }
 
+QString HashLabel::shownText() const { return m_hex.isEmpty() ? tr("none") : m_keyId.isEmpty() ? shortForm(m_hex) : m_keyId.left(16); }
+
+void HashLabel::setKey(const QString& keyId, const QString& key, const QString& what) {
+    setHash(key, what);
+    m_keyId = keyId;
+    setToolTip(tr("%1\nkey id %2\npublic key %3\nClick to mark equal keys, double-click to copy the public key").arg(what, keyId, key));
+    setAccessibleDescription(tr("key id %1, public key %2").arg(keyId, key));
+    updateGeometry();
+}
+
 void HashLabel::setHash(const QString& hex, const QString& what) {
     m_hex = hex;
+    m_keyId.clear();
     m_what = what;
     setAccessibleName(what);
     setAccessibleDescription(hex);
@@ -49,8 +60,8 @@ void HashLabel::setHash(const QString& hex, const QString& what) {
 
 QSize HashLabel::sizeHint() const {
     const QFontMetrics metrics(Theme::instance().monoFont());
-    return {metrics.horizontalAdvance(m_hex.isEmpty() ? tr("none") : shortForm(m_hex)) + 16 + 3 * space::xs,
-            std::max(metrics.height() + 4, 20)};
+    return {metrics.horizontalAdvance(shownText()) + 16 + kInset + 2 * space::xs,
+            QFontMetrics(Theme::instance().bodyFont()).height() + 2 * kPad};
 }
 
 QRect HashLabel::iconRect() const { return {width() - 16 - space::xs, (height() - 14) / 2, 14, 14}; }
@@ -67,8 +78,8 @@ void HashLabel::paintEvent(QPaintEvent* /*event*/) {
     }
     painter.setFont(theme.monoFont());
     painter.setPen(theme.colour(m_hex.isEmpty() ? Colour::secondary : Colour::text));
-    painter.drawText(rect().adjusted(space::xs, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     m_hex.isEmpty() ? tr("none") : shortForm(m_hex));
+    // On the baseline of body text beside it, whatever the metrics of the fixed-width font are.
+    painter.drawText(QPoint(kInset, kPad + QFontMetrics(theme.bodyFont()).ascent()), shownText());
     if (!m_hex.isEmpty()) {
         painter.drawPixmap(iconRect().topLeft(),
                            iconPixmap(QStringLiteral("copy"), theme.colour(Colour::secondary), 14, devicePixelRatioF()));

@@ -10,9 +10,15 @@ class HashLabel : public QWidget {
     Q_OBJECT
 
 public:
+    static constexpr int kInset = 4; ///< left of the text, room for the mark
+    static constexpr int kPad = 2;   ///< above and below a line of body text
+
     explicit HashLabel(QWidget* parent = nullptr);
     /// `what` names the value for screen readers and the tooltip ("Root").
     void setHash(const QString& hex, const QString& what);
+    /// A public key, shown by the first 16 hex digits of its id, as in signatures and reports. Copying gives the key itself.
+    void setKey(const QString& keyId, const QString& key, const QString& what);
+    [[nodiscard]] QString shownText() const;
     [[nodiscard]] QString hash() const { return m_hex; }
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
@@ -33,6 +39,7 @@ private:
     [[nodiscard]] QRect iconRect() const;
 
     QString m_hex;
+    QString m_keyId; ///< of a key
     QString m_what;
 };
 

@@ -50,12 +50,26 @@ int SampleGallery::heightForWidth(int width) const {
         const int rows = (count + columns(width) - 1) / columns(width);
         return rows * (kPicture + captionHeight() + space::m);
     }
-    return count * (captionHeight() + 2 * lineHeight() + space::l);
+    int height = 0;
+    for (const auto& sample : m_samples) {
+        height += textHeight(sample, width);
+    }
+    return height;
+}
+
+int SampleGallery::textLines(const SampleLook& sample, int width) const {
+    const int perLine = std::max(1, (width - 1 - 2 * space::s) / QFontMetrics(Theme::instance().monoFont()).horizontalAdvance(u'm'));
+    return std::clamp((static_cast<int>(sample.text.size()) + perLine - 1) / perLine, 1, 3);
+}
+
+int SampleGallery::textHeight(const SampleLook& sample, int width) const {
+    return captionHeight() + textLines(sample, width) * lineHeight() + space::l + space::xs;
 }
 
 void SampleGallery::paintEvent(QPaintEvent* /*event*/) {
     QPainter painter(this);
     const auto& theme = Theme::instance();
+    int top = 0;
     for (std::size_t i = 0; i < m_samples.size(); ++i) {
         const auto& sample = m_samples[i];
         const int at = static_cast<int>(i);
@@ -71,13 +85,13 @@ void SampleGallery::paintEvent(QPaintEvent* /*event*/) {
             painter.drawText(QRect(x, y + kPicture + 2, kCell - 4, captionHeight()), Qt::AlignLeft, sample.label);
             continue;
         }
-        const int height = captionHeight() + 2 * lineHeight() + space::l;
-        int y = at * height;
+        int y = top;
+        top += textHeight(sample, width());
         painter.setFont(theme.captionFont());
         painter.setPen(theme.colour(Colour::secondary));
         painter.drawText(QRect(0, y, width(), captionHeight()), Qt::AlignLeft, sample.label);
         y += captionHeight() + 2;
-        const QRect box(0, y, width() - 1, 2 * lineHeight() + 6);
+        const QRect box(0, y, width() - 1, textLines(sample, width()) * lineHeight() + 6);
         painter.setPen(theme.colour(Colour::border));
         painter.setBrush(theme.colour(Colour::window));
         painter.drawRoundedRect(box, 4, 4);

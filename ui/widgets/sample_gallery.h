@@ -25,6 +25,8 @@ protected:
 
 private:
     [[nodiscard]] int columns(int width) const;
+    [[nodiscard]] int textLines(const SampleLook& sample, int width) const;
+    [[nodiscard]] int textHeight(const SampleLook& sample, int width) const;
     [[nodiscard]] bool areImages() const { return !m_samples.empty() && !m_samples.front().image.isNull(); }
     std::vector<SampleLook> m_samples;
 };
