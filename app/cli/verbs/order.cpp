@@ -159,7 +159,7 @@ void addNew(VerbSpec& group, Session& session) {
     verb.choice("--bound", "KIND", "which error bound decides what the log must hold", o->bound,
                 {"proven", "empirical"})
         .byDefault("proven");
-    verb.integer("--block", "N", "terms per block of a product", o->block, 1, 65536).byDefault("256");
+    verb.integer("--block", "N", "terms per block of a product", o->block, 1, 65536).byDefault("128");
     verb.integer("--checkpoint-every", "N", "steps between checkpoints, 0 for the last step only", o->checkpointEvery,
                  0, 1ULL << 32)
         .byDefault("a fifth of the steps");

@@ -27,7 +27,7 @@ struct NewOrder {
     std::uint64_t warmup = 0;
     std::uint64_t seed = 1;
     std::string bound = "proven";
-    std::uint64_t block = 256;
+    std::uint64_t block = 128; ///< half the log of 256 for a few per cent more time
     std::optional<std::uint64_t> checkpointEvery;
     std::uint64_t stateRootEvery = 1;
     std::uint64_t evaluateEvery = 0;
