@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/console.h"
+#include "core/crypto/ed25519.h"
 
 namespace assay::cli {
 
@@ -131,7 +132,9 @@ std::string describeOrder(const format::Order& order, const base::Digest& digest
         rows.push_back({"trainer keys", "none: whoever signs, the signature will not be checked"});
     }
     for (const auto& key : order.trainerKeys) {
-        rows.push_back({"trainer key", key});
+        // By the key id, the name that signatures and verdicts use; the order itself holds the raw key.
+        const auto publicKey = crypto::PublicKey::fromHex(key);
+        rows.push_back({"trainer key", publicKey ? publicKey->keyId() : key});
     }
     return alignColumns(rows, "");
 }
