@@ -72,7 +72,9 @@ Workbench::Workbench(const Options& options, QObject* parent)
         m_startAfterOpen = true;
         load({submission, order, QFileInfo(order).absolutePath()});
     });
-    m_store.post([path = options.storePath](StoreWorker& worker) { worker.open(path); });
+    // Absolute, because commands that name it are copied to other folders.
+    const QString store = options.storePath.isEmpty() ? QString() : QFileInfo(options.storePath).absoluteFilePath();
+    m_store.post([store](StoreWorker& worker) { worker.open(store); });
 }
 
 Workbench::~Workbench() {
@@ -107,10 +109,7 @@ void Workbench::connectStore() {
             m_situation.problem = m_cancelled ? tr("It was cancelled") : m_lastError;
             const bool nothingDone = m_situation.stepsMatched == 0 && !m_cancelled && !m_lastError.isEmpty();
             m_lastVerified = m_situation.stepsMatched;
-            setRun(nothingDone ? RunState::failed : RunState::interrupted);
-            if (nothingDone) {
-                Q_EMIT problem(tr("The replay could not be done"), m_lastError, {});
-            }
+            setRun(nothingDone ? RunState::failed : RunState::interrupted); // the headline says why, on every page
         }
         Q_EMIT findingsChanged();
     });
@@ -131,7 +130,7 @@ void Workbench::connectStore() {
     connect(worker, &StoreWorker::journalLoaded, this, [this](const std::vector<LogLine>& lines) {
         std::vector<TableRow> rows;
         for (auto it = lines.rbegin(); it != lines.rend(); ++it) {
-            rows.push_back({{{it->when.toString(Qt::ISODate), it->when, {}, {}, true, false}, textCell(it->source), textCell(it->text)}, {}});
+            rows.push_back({{{it->when.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss")), it->when, {}, {}, true, false}, textCell(it->source), textCell(it->text)}, {}});
         }
         m_journalModel.setRows(std::move(rows));
     });
@@ -280,6 +279,7 @@ void Workbench::takeSubmission(const SubmissionPtr& submission) {
     m_situation.hasSubmission = true;
     m_situation.orderOnly = submission->orderOnly;
     m_situation.clientOrderKnown = !submission->clientOrderPath.isEmpty();
+    m_situation.dataKnown = !submission->dataFolder.isEmpty();
     m_situation.stepsTotal = submission->steps;
     if (!same || m_wantedAudit || m_startAfterOpen) {
         resetAudit();

@@ -15,7 +15,7 @@ namespace assay::ui {
 
 namespace {
 
-constexpr int kLegend = 34;
+constexpr int kLegend = 20;
 constexpr int kMinRow = 3;
 constexpr int kMinColumn = 2;
 
@@ -129,17 +129,23 @@ void HeatMap::paintLabels(QPainter& painter, const Layout& layout) const {
     }
 }
 
-void HeatMap::paintLegend(QPainter& painter, const Layout& layout, const QRect& rect) const {
+void HeatMap::paintLegend(QPainter& painter, const Layout& layout, const QRect& rect, bool withReadout) const {
     const auto& theme = Theme::instance();
     const QFontMetrics metrics(painter.font(), painter.device());
     double x = rect.left() + layout.gutter;
-    const double y = layout.legendTop + 10;
+    const double y = layout.legendTop + 6;
     const double h = 10;
     const auto text = [&](const QString& words) {
         painter.setPen(theme.colour(Colour::secondary));
         painter.drawText(QPointF(x, y + h / 2 + metrics.ascent() / 2.0 - 1), words);
         x += metrics.horizontalAdvance(words) + space::s;
     };
+    if (const QString values = withReadout ? readout() : QString(); !values.isEmpty()) {
+        painter.setPen(theme.colour(Colour::text));
+        const double left = rect.left();
+        painter.drawText(QPointF(left, y + h / 2 + metrics.ascent() / 2.0 - 1), metrics.elidedText(values, Qt::ElideMiddle, rect.width()));
+        return;
+    }
     text(siteMetricText(m_metric) + QStringLiteral(":"));
     text(QStringLiteral("0"));
     painter.fillRect(QRectF(x, y, 14, h), theme.heat(0));
@@ -191,13 +197,15 @@ void HeatMap::paintChart(QPainter& painter, const QRect& rect) {
         }
     }
     paintLabels(painter, layout);
-    paintLegend(painter, layout, rect);
+    paintLegend(painter, layout, rect, m_onScreen);
     m_grid = onScreen;
 }
 
 void HeatMap::paintEvent(QPaintEvent* /*event*/) {
     QPainter painter(this);
+    m_onScreen = true;
     paintChart(painter, rect());
+    m_onScreen = false;
     if (m_grid.cells.empty()) {
         return;
     }

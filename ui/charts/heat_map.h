@@ -20,7 +20,7 @@ public:
     void setMetric(SiteMetric metric);
     [[nodiscard]] SiteMetric metric() const { return m_metric; }
     void setCursorStep(std::uint64_t step);
-    /// What the crosshair points at, for the line above the map; empty where nothing is.
+    /// What the crosshair points at, shown in the line below the map; empty where nothing is.
     [[nodiscard]] QString readout() const;
 
     [[nodiscard]] QString chartTitle() const override;
@@ -51,7 +51,8 @@ private:
     };
     [[nodiscard]] Layout layoutFor(const QRect& rect, const QFontMetrics& metrics) const;
     [[nodiscard]] QRectF cellRect(const QRect& map, std::size_t row, std::size_t column) const;
-    void paintLegend(QPainter& painter, const Layout& layout, const QRect& rect) const;
+    /// The values under the crosshair take the place of the legend while there is one.
+    void paintLegend(QPainter& painter, const Layout& layout, const QRect& rect, bool withReadout) const;
     void paintLabels(QPainter& painter, const Layout& layout) const;
     [[nodiscard]] HeatGrid gridFor(const Layout& layout) const;
     void recompute();
@@ -63,6 +64,7 @@ private:
     int m_row = -1; ///< crosshair, in grid cells
     int m_column = -1;
     std::uint64_t m_cursorStep = 0;
+    bool m_onScreen = false; ///< painting the widget, not an export
 };
 
 } // namespace assay::ui

@@ -16,7 +16,7 @@ namespace assay::ui {
 
 LossChart::LossChart(QWidget* parent) : QWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
-    setMinimumSize(260, 130);
+    setMinimumSize(260, 140);
     setAccessibleName(tr("Loss claimed and replayed, by step"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -37,8 +37,9 @@ LossChart::LossChart(QWidget* parent) : QWidget(parent) {
     }
     m_plot->xAxis->setLabel(tr("step"));
     m_plot->yAxis->setLabel(tr("loss"));
-    auto ticker = QSharedPointer<QCPAxisTicker>::create();
-    ticker->setTickStepStrategy(QCPAxisTicker::tssReadability);
+    auto ticker = QSharedPointer<QCPAxisTickerFixed>::create(); // a step is a whole number
+    ticker->setTickStep(1.0);
+    ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
     m_plot->xAxis->setTicker(ticker);
     m_plot->legend->setVisible(true);
     m_plot->axisRect()->insetLayout()->setInsetAlignment(0, Qt::AlignRight | Qt::AlignTop);
@@ -162,13 +163,9 @@ void LossChart::reload() {
     m_replayed->setScatterStyle(few ? QCPScatterStyle(QCPScatterStyle::ssDisc, 4) : QCPScatterStyle());
     m_claimed->setScatterStyle(few ? QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(m_claimed->pen().color(), 1), Qt::NoBrush, 7)
                                    : QCPScatterStyle());
-    for (auto* graph : {m_replayed, m_claimed, m_notFinite}) {
-        if (auto* item = m_plot->legend->itemWithPlottable(graph)) {
-            item->setVisible(graph->dataCount() > 0);
-            if (graph->dataCount() == 0) {
-                graph->removeFromLegend();
-            }
-        } else if (graph->dataCount() > 0) {
+    m_plot->legend->clearItems(); // anew, so that the order does not depend on what came first
+    for (auto* graph : {m_claimed, m_replayed, m_notFinite}) {
+        if (graph->dataCount() > 0) {
             graph->addToLegend();
         }
     }

@@ -60,9 +60,14 @@ void CorrectionsModel::fetchMore(const QModelIndex& parent) {
 }
 
 QVariant CorrectionsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    static const QStringList names{tr("Step"), tr("Site"), tr("Element"), tr("Own rounding"), tr("Taken from the log"), tr("Direction")};
+    static const QStringList names{tr("Step"), tr("Site"), tr("Element"), tr("Own"), tr("Taken"), tr("Direction")};
     if (orientation == Qt::Horizontal && role == Qt::DisplayRole) {
         return names.value(section);
+    }
+    if (orientation == Qt::Horizontal && role == Qt::ToolTipRole) {
+        return section == 3   ? tr("How the auditor's own product would have been rounded")
+               : section == 4 ? tr("The rounding that the log gives, and that the replay took")
+                              : names.value(section);
     }
     if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole) {
         const bool right = section != 1 && section != 5;

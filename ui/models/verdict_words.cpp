@@ -65,8 +65,18 @@ VerdictText withoutReport(const VerdictSituation& s) {
         out.nextActionId = QString::fromLatin1(action::openFile);
     } else {
         out.reason = tr("Nothing has been replayed. Signatures and hashes alone say nothing about how the training was done.");
-        out.nextLabel = tr("Start replay");
-        out.nextActionId = QString::fromLatin1(action::startReplay);
+        if (!s.clientOrderKnown) {
+            out.reason = tr("Nothing has been replayed, and the client's order is not known: every value of an audit comes from it.");
+            out.nextLabel = tr("Choose the client's order…");
+            out.nextActionId = QString::fromLatin1(action::chooseOrder);
+        } else if (!s.dataKnown) {
+            out.reason = tr("Nothing has been replayed, and the folder with the data is not known.");
+            out.nextLabel = tr("Choose the data folder…");
+            out.nextActionId = QString::fromLatin1(action::chooseData);
+        } else {
+            out.nextLabel = tr("Start replay");
+            out.nextActionId = QString::fromLatin1(action::startReplay);
+        }
     }
     return out;
 }
@@ -116,7 +126,7 @@ QString scopeText(const audit::VerifyReport& report) {
         break;
     }
     return report.stepsChecked == report.stepsTotal ? tr("all %1").arg(countText(report.stepsTotal, QStringLiteral("step")))
-                                                    : tr("%1 of %2 steps").arg(checked, total);
+                                                    : tr("%1 of %2 steps equal").arg(checked, total);
 }
 
 VerdictText verdictText(const VerdictSituation& s) {

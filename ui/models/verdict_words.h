@@ -14,6 +14,7 @@ struct VerdictSituation {
     bool hasSubmission = false;
     bool orderOnly = false;
     bool clientOrderKnown = false;
+    bool dataKnown = true; ///< a replay needs the data; the client's order says where they are
     RunState run = RunState::idle;
     std::uint64_t stepsMatched = 0;
     std::uint64_t stepsMismatched = 0;

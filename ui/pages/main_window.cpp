@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/main_window.h"
 
+#include <algorithm>
+
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -128,7 +130,7 @@ QWidget* MainWindow::makeRail() {
         button->setFocusPolicy(Qt::TabFocus); // a click does not leave a focus ring behind
         button->setDefaultAction(target);
         button->setAccessibleName(target->iconText());
-        layout->addWidget(button, 0, Qt::AlignHCenter);
+        layout->addWidget(button); // as wide as the rail
         return button;
     };
     for (const char* id : kPageActions) {
@@ -161,7 +163,21 @@ QWidget* MainWindow::makeRail() {
         menu->addAction(m_actions->at(id));
     }
     more->setMenu(menu);
-    layout->addWidget(more, 0, Qt::AlignHCenter);
+    layout->addWidget(more);
+    for (auto* button : rail->findChildren<QToolButton*>()) {
+        button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    }
+    const auto fit = [rail] { // the name of the page that is shown is bold: the rail keeps the width of the widest bold name
+        QFont bold = Theme::instance().captionFont();
+        bold.setWeight(QFont::DemiBold);
+        int widest = 0;
+        for (const auto* button : rail->findChildren<QToolButton*>()) {
+            widest = std::max(widest, QFontMetrics(bold).horizontalAdvance(button->text()));
+        }
+        rail->setFixedWidth(std::max(widest + space::m, 72) + 2 * space::s);
+    };
+    fit();
+    connect(&Theme::instance(), &Theme::changed, rail, fit);
     return rail;
 }
 
@@ -347,14 +363,16 @@ void MainWindow::showPage(Page page) {
     if ((page == submissionPage || page == replayPage) && !m_workbench->submission()) {
         page = startPage;
     }
+    // The stack hands the focus to some widget of the new page, where a ring would point at nothing in particular. The page itself
+    // takes it, unless somebody walks the rail with the keyboard.
+    const bool another = m_stack->currentIndex() != page;
+    const bool walking = focusWidget() == m_rail[page];
     m_stack->setCurrentIndex(page);
     for (int i = 0; i < 4; ++i) {
         m_actions->at(kPageActions[i])->setChecked(i == page);
     }
     refreshHeader();
-    // Focus that stays on the button of another page, or falls on the first widget of the window, points at the wrong place.
-    auto* focus = focusWidget();
-    if (focus == nullptr || (m_rail.contains(focus) && focus != m_rail[page])) {
+    if ((another || focusWidget() == nullptr) && !walking) {
         m_stack->currentWidget()->setFocus(Qt::OtherFocusReason);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -47,7 +48,8 @@ ReplayControls::ReplayControls(Workbench* workbench, Actions* actions, QWidget* 
     auto* kernelLabel = makeLabel(tr("Kernel"), "secondary", this);
     m_kernel = new QComboBox(this);
     m_kernel->setAccessibleName(tr("Kernel profile of the replay"));
-    m_kernel->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_kernel->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_kernel->setMinimumContentsLength(26);
     kernelLabel->setBuddy(m_kernel);
     m_extra = new QLineEdit(this);
     m_extra->setPlaceholderText(tr("options, e.g. threads=2"));
@@ -61,7 +63,6 @@ ReplayControls::ReplayControls(Workbench* workbench, Actions* actions, QWidget* 
     row->addSpacing(space::m);
     m_scope = new SegmentBar(tr("Steps to replay"), {tr("All steps"), tr("Range"), tr("Sample")}, this);
     row->addWidget(m_scope);
-    row->addWidget(makeScopeFields());
     row->addStretch(1);
     m_start = new ActionButton(actions->at(action::startReplay), "primary", this);
     m_resume = new ActionButton(actions->at(action::resumeReplay), "primary", this);
@@ -81,6 +82,7 @@ ReplayControls::ReplayControls(Workbench* workbench, Actions* actions, QWidget* 
     m_kernelText = makeLabel({}, "caption", this);
     m_ignoreLog = new QCheckBox(tr("Ignore the log (experiment)"), this);
     m_ignoreLog->setToolTip(tr("Replay without the trainer's entries, to see what they are for. Such a replay never ends accepted."));
+    below->addWidget(makeScopeFields());
     below->addWidget(m_bar);
     below->addWidget(m_progress);
     below->addWidget(m_kernelText, 1);
@@ -89,8 +91,9 @@ ReplayControls::ReplayControls(Workbench* workbench, Actions* actions, QWidget* 
 
     connect(m_scope, &SegmentBar::chosen, this, [this](int index) {
         m_fields->setCurrentIndex(index);
-        m_fields->setVisible(index != 0);
         refreshScope();
+        refreshRun();
+        refreshKernelText();
     });
     connect(m_kernel, &QComboBox::activated, this, [this] {
         m_kernelChosen = true;
@@ -120,24 +123,27 @@ QWidget* ReplayControls::makeScopeFields() {
     m_fields->addWidget(new QWidget(m_fields));
     auto* range = new QWidget(m_fields);
     auto* rangeRow = new QHBoxLayout(range);
-    rangeRow->setContentsMargins(space::xs, 0, 0, 0);
+    rangeRow->setContentsMargins(0, 0, 0, 0);
+    rangeRow->setSpacing(space::s);
     m_first = makeSpin(tr("First step"), range);
     m_last = makeSpin(tr("Last step"), range);
-    rangeRow->addWidget(makeLabel(tr("from"), "secondary", range));
+    rangeRow->addWidget(makeLabel(tr("Steps"), "secondary", range));
     rangeRow->addWidget(m_first);
     rangeRow->addWidget(makeLabel(tr("to"), "secondary", range));
     rangeRow->addWidget(m_last);
     m_fields->addWidget(range);
     auto* sample = new QWidget(m_fields);
     auto* sampleRow = new QHBoxLayout(sample);
-    sampleRow->setContentsMargins(space::xs, 0, 0, 0);
+    sampleRow->setContentsMargins(0, 0, 0, 0);
+    sampleRow->setSpacing(space::s);
     m_segments = makeSpin(tr("Segments to replay"), sample);
     m_bad = makeSpin(tr("Segments assumed bad"), sample);
+    m_segments->setMinimumWidth(96);
     m_segments->setToolTip(tr("Segments lie between checkpoints. Which ones is drawn after the submission was opened, so the trainer "
                               "could not foresee them."));
     m_plan = makeLabel({}, "caption", sample);
     sampleRow->addWidget(m_segments);
-    sampleRow->addWidget(makeLabel(tr("segments; if"), "secondary", sample));
+    sampleRow->addWidget(makeLabel(tr("segments, drawn by lot; if"), "secondary", sample));
     sampleRow->addWidget(m_bad);
     sampleRow->addWidget(makeLabel(tr("are bad:"), "secondary", sample));
     sampleRow->addWidget(m_plan);
@@ -163,6 +169,7 @@ void ReplayControls::refreshKernels() {
         item->setEnabled(kernel.available);
         item->setToolTip(kernel.available ? tr("kernel profile %1").arg(kernel.profile) : kernel.why);
     }
+    m_kernel->view()->setMinimumWidth(m_kernel->view()->sizeHintForColumn(0) + 2 * space::l);
     const QString wanted = m_kernelChosen && !before.isEmpty() ? before : m_workbench->defaultKernel();
     m_kernel->setCurrentIndex(std::max(0, m_kernel->findData(wanted)));
     refreshKernelText();
@@ -178,7 +185,7 @@ void ReplayControls::refreshKernelText() {
     const auto submission = m_workbench->submission();
     const QString trainer = submission && !submission->profiles.empty() ? QString::fromStdString(submission->profiles.front().profile) : QString();
     QString words = trainer.isEmpty() ? QString() : tr("trained under %1, replayed under %2").arg(trainer, request().kernel);
-    if (!missing.isEmpty()) {
+    if (!missing.isEmpty() && !m_bar->isVisibleTo(this) && m_scope->current() == 0) { // where there is room
         words += tr(" · %1 cannot run here").arg(countText(static_cast<std::uint64_t>(missing.size()), tr("profile")));
     }
     m_kernelText->setText(words);
@@ -254,7 +261,7 @@ QString ReplayControls::progressText(const RunProgress& p) {
             text += tr(", about %1").arg(durationText(p.etaSeconds));
         }
         if (p.perSecond > 0) {
-            text += tr(" (%1 steps/s)").arg(shortDecimal(p.perSecond));
+            text += tr(" (%1 steps/s)").arg(QString::number(p.perSecond, 'g', p.perSecond < 100 ? 2 : 3));
         }
     }
     return text;
@@ -272,12 +279,20 @@ void ReplayControls::refreshRun() {
         widget->setEnabled(!busy);
     }
     const auto& p = m_workbench->progress();
+    const bool was = m_bar->isVisibleTo(this);
     m_bar->setVisible(busy);
+    m_fields->setVisible(m_scope->current() != 0 && !busy);
+    if (was != busy) {
+        refreshKernelText();
+    }
     m_bar->setRange(0, p.total > 0 ? 1000 : 0);
     m_bar->setValue(p.total > 0 ? static_cast<int>(1000 * p.done / p.total) : 0);
     QString text = busy ? run == RunState::running && p.total > 0 ? progressText(p) : runStateText(run) : QString();
     if (run == RunState::paused && p.total > 0) {
-        text = tr("%1 at %2").arg(runStateText(run), progressText(p));
+        RunProgress still = p; // no time and no speed while nothing moves
+        still.etaSeconds = -1;
+        still.perSecond = 0;
+        text = tr("%1 after %2").arg(runStateText(run), progressText(still));
     }
     m_progress->setText(text);
     m_progress->setVisible(!text.isEmpty());

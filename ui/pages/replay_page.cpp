@@ -39,7 +39,7 @@ QString valueText(const QString& text, const std::optional<std::uint32_t>& bits)
 ReplayPage::ReplayPage(Workbench* workbench, Actions* actions, Selection* selection, QWidget* parent)
     : QWidget(parent), m_workbench(workbench), m_actions(actions), m_selection(selection), m_stepTable(workbench->steps()),
       m_siteTable(workbench->sites()),
-      m_findingModel({tr("Severity"), tr("Step"), tr("Part"), tr("Place"), tr("Claimed"), tr("Computed"), tr("What")}) {
+      m_findingModel({tr("Severity"), tr("Step"), tr("What"), tr("Part"), tr("Place"), tr("Claimed"), tr("Computed")}) {
     auto* page = new QVBoxLayout(this);
     page->setContentsMargins(space::l, space::m, space::l, space::m);
     page->setSpacing(space::m);
@@ -100,7 +100,6 @@ QWidget* ReplayPage::makeCharts() {
     connect(m_metric, &SegmentBar::chosen, this, [this](int index) { m_heat->setMetric(static_cast<SiteMetric>(index)); });
     connect(m_loss, &LossChart::readoutChanged, m_lossCard, &ChartCard::setReadout);
     connect(m_loss, &LossChart::reducedChanged, m_lossCard, &ChartCard::setReduced);
-    connect(m_heat, &HeatMap::readoutChanged, m_heatCard, &ChartCard::setReadout);
     connect(m_heat, &HeatMap::reducedChanged, m_heatCard, &ChartCard::setReduced);
     for (auto* card : {m_lossCard, m_heatCard}) {
         connect(card, &Card::maximiseRequested, this, [this, card](bool on) { maximise(card, on); });
@@ -127,7 +126,8 @@ QWidget* ReplayPage::makeEvidence() {
     scroll->setWidget(m_divergence);
     m_tabs->addTab(scroll, tr("First divergence"));
     auto* findings = new DataTable(tr("Findings"), &m_findingModel, m_tabs);
-    findings->setStretchColumn(6);
+    findings->setStretchColumn(2);
+    findings->setWrapping(true);
     findings->setEmptyText(tr("No findings. Every difference between claim and replay appears here."));
     m_tabs->addTab(findings, tr("Findings"));
     auto* corrections = new DataTable(tr("Corrections"), m_workbench->corrections(), m_tabs);
@@ -179,13 +179,13 @@ void ReplayPage::refreshFindings() {
         const QString place = !finding.site.isEmpty() ? finding.site : !finding.tensor.isEmpty() ? finding.tensor : finding.operatorName;
         TableRow row;
         row.cells = {toneCell(severityTone(finding.severity), finding.severity),
-                     finding.step ? numberCell(*finding.step) : textCell(QStringLiteral("–")),
+                     finding.step ? numberCell(*finding.step) : textCell(QStringLiteral("–")), textCell(finding.text),
                      textCell(finding.part.isEmpty() ? QStringLiteral("–") : partText(finding.part)),
                      textCell(place.isEmpty() ? QStringLiteral("–")
                               : finding.element ? tr("%1, element %2").arg(place, groupedNumber(*finding.element))
                                                 : place),
                      textCell(valueText(finding.claimed, finding.claimedBits), finding.claimed),
-                     textCell(valueText(finding.computed, finding.computedBits), finding.computed), textCell(finding.text)};
+                     textCell(valueText(finding.computed, finding.computedBits), finding.computed)};
         if (finding.step) {
             row.id = QVariant::fromValue(static_cast<qulonglong>(*finding.step));
         }
@@ -214,6 +214,13 @@ void ReplayPage::refreshFindings() {
         words = tr("The first step whose leaf differs from the claim will be shown here, down to the bits that are known.");
         break;
     default:
+        if (const auto done = m_workbench->steps()->replayed(); done > 0) {
+            title = tr("None in what was replayed");
+            words = done == 1 ? tr("One step was replayed and gave the leaf that the trainer committed to. The others are still open.")
+                              : tr("%1 were replayed, and each gave the leaf that the trainer committed to. The others are still open.")
+                                    .arg(countText(done, tr("step")));
+            break;
+        }
         title = tr("Nothing was replayed yet");
         words = tr("If a step differs from the claim, this panel names it: step, part, tensor, site and element as far as the evidence "
                    "goes, and both values as decimal, hex and bits.");
@@ -283,7 +290,7 @@ void ReplayPage::resetLayout() {
     m_main->setSizes({600, 480});
     m_main->setStretchFactor(0, 5);
     m_main->setStretchFactor(1, 4);
-    m_left->setSizes({200, 220});
+    m_left->setSizes({180, 230});
 }
 
 QByteArray ReplayPage::saveLayout() const {

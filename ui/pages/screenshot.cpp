@@ -114,7 +114,8 @@ int takeScreenshot(MainWindow& window, const ScreenshotRequest& request, QString
     }
     if (request.demo) {
         workbench.tryDemo(*request.demo);
-        if (!waitFor([&] { return workbench.runState() == RunState::finished || !error.isEmpty(); }, limit) || !error.isEmpty()) {
+        if (!waitFor([&] { return workbench.runState() == RunState::finished || workbench.runState() == RunState::failed || !error.isEmpty(); }, limit) ||
+            !error.isEmpty()) {
             *problem = error.isEmpty() ? MainWindow::tr("the demo did not end within %1 seconds").arg(request.timeoutSeconds) : error;
             return kEnvironment;
         }

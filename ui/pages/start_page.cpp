@@ -42,7 +42,7 @@ QWidget* makeStory(int number, const QString& title, const QString& words, QWidg
 StartPage::StartPage(Workbench* workbench, Actions* actions, QWidget* parent)
     : QWidget(parent), m_workbench(workbench), m_actions(actions) {
     auto* page = new QHBoxLayout(this);
-    page->setContentsMargins(space::xxl, space::xl, space::xxl, space::xl);
+    page->setContentsMargins(space::l, space::l, space::l, space::l);
     page->setSpacing(space::xl);
     auto* left = new QVBoxLayout;
     left->setSpacing(space::l);
@@ -51,9 +51,8 @@ StartPage::StartPage(Workbench* workbench, Actions* actions, QWidget* parent)
     left->addWidget(makeLabel(tr("Open what the trainer delivered. Assay runs the training again on this machine, compares it bit by bit "
                                  "with the claim, and shows the first place where they differ."),
                               "secondary", this, true));
-    left->addWidget(makeOpening());
+    left->addWidget(makeOpening(), 1);
     left->addWidget(makeDemo());
-    left->addStretch(1);
     page->addLayout(left, 5);
     page->addWidget(makeRecent(), 4);
     connect(workbench, &Workbench::recentChanged, this, &StartPage::refresh);
@@ -67,6 +66,7 @@ QWidget* StartPage::makeOpening() {
     auto* layout = new QVBoxLayout(drop);
     layout->setContentsMargins(space::xl, space::xl, space::xl, space::xl);
     layout->setSpacing(space::s);
+    layout->addStretch(1);
     auto* picture = new QLabel(drop);
     const auto restyle = [this, picture] {
         picture->setPixmap(iconPixmap(QStringLiteral("drop"), Theme::instance().colour(Colour::accent), 36, devicePixelRatioF()));
@@ -84,6 +84,7 @@ QWidget* StartPage::makeOpening() {
     buttons->addStretch(1);
     layout->addSpacing(space::xs);
     layout->addLayout(buttons);
+    layout->addStretch(1);
     connect(drop, &DropFrame::dropped, m_workbench, &Workbench::open);
     drop->setAccessibleName(tr("Drop a submission, a .assay file or an order here"));
     return drop;

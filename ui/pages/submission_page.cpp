@@ -56,6 +56,12 @@ TableCell unknownNumber(const QString& words = QStringLiteral("–")) {
     return cell;
 }
 
+QString foundText(const CheckRow& check) {
+    return check.detail.isEmpty()          ? QStringLiteral("–")
+           : check.detail == u"unknown key" ? SubmissionPage::tr("the client's order says whose signature counts; it is not known")
+                                            : check.detail;
+}
+
 QString readerText(const std::string& reader) {
     return reader == "bytes"  ? SubmissionPage::tr("windows of bytes of real text; the class is the next byte")
            : reader == "text" ? SubmissionPage::tr("text, one token per byte")
@@ -109,28 +115,29 @@ QWidget* SubmissionPage::makeOverview() {
     left->setSpacing(space::m);
     right->setSpacing(space::m);
 
+    auto* signature = m_signatureCard = new Card(tr("Signature and key"), this);
+    m_signaturePill = new StatusPill(signature);
+    signature->addHeaderWidget(m_signaturePill);
+    m_signature = new FactGrid(signature);
+    signature->body()->addWidget(m_signature);
+    left->addWidget(signature);
+
     auto* commitment = new Card(tr("Commitments"), this);
     m_commitment = new FactGrid(commitment);
     commitment->body()->addWidget(m_commitment);
     left->addWidget(commitment);
 
+    left->addStretch(1);
+
+    m_order = new OrderCard(m_actions, this);
+    right->addWidget(m_order);
     m_checkpoints = new Card(tr("Checkpoints"), this);
     m_checkpointTable = new DataTable(tr("Checkpoints"), &m_checkpointModel, m_checkpoints);
     m_checkpointTable->setStretchColumn(3);
     m_checkpointTable->setEmptyText(tr("No checkpoint was delivered"));
     m_checkpointTable->fitRows(8);
     m_checkpoints->body()->addWidget(m_checkpointTable);
-    left->addWidget(m_checkpoints);
-    left->addStretch(1);
-
-    m_order = new OrderCard(m_actions, this);
-    right->addWidget(m_order);
-    auto* signature = new Card(tr("Signature and key"), this);
-    m_signaturePill = new StatusPill(signature);
-    signature->addHeaderWidget(m_signaturePill);
-    m_signature = new FactGrid(signature);
-    signature->body()->addWidget(m_signature);
-    right->addWidget(signature);
+    right->addWidget(m_checkpoints);
     right->addStretch(1);
 
     grid->addLayout(left, 1);
@@ -281,6 +288,7 @@ void SubmissionPage::refresh() {
     const auto& s = *submission;
     m_order->show(s, m_workbench->orderBeside());
 
+    m_signatureCard->setTitle(s.orderOnly ? tr("Key") : tr("Signature and key"));
     m_signature->clear();
     m_signatureFound = nullptr;
     if (!s.orderOnly) {
@@ -368,7 +376,7 @@ void SubmissionPage::refreshChecks() {
         const QString id = QString::fromLatin1(name);
         const CheckRow check = m_workbench->check(id);
         rows.push_back({{textCell(checkText(id)), toneCell(checkTone(check.state), checkStateText(check.state)), textCell(checkHelp(id)),
-                         textCell(check.detail.isEmpty() ? QStringLiteral("–") : check.detail)},
+                         textCell(foundText(check))},
                         {}});
     }
     m_checkModel.setRows(std::move(rows));
@@ -378,9 +386,7 @@ void SubmissionPage::refreshChecks() {
     const CheckRow signature = m_workbench->check(QStringLiteral("signature"));
     m_signaturePill->setStatus(checkTone(signature.state), checkStateText(signature.state));
     if (m_signatureFound != nullptr) {
-        m_signatureFound->setText(signature.detail == u"unknown key"
-                                      ? tr("cannot be checked: only an order of the client says whose signature counts")
-                                      : signature.detail);
+        m_signatureFound->setText(foundText(signature));
     }
     m_order->showCheck(m_workbench->check(QStringLiteral("order")));
 }

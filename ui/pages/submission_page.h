@@ -60,6 +60,7 @@ private:
     TableModel m_fileModel;
     OrderCard* m_order = nullptr;
     Card* m_checks = nullptr;
+    Card* m_signatureCard = nullptr;
     FactGrid* m_signature = nullptr;
     QLabel* m_signatureFound = nullptr; ///< lives as long as the rows of m_signature
     StatusPill* m_signaturePill = nullptr;

@@ -16,6 +16,10 @@ namespace assay::ui {
 
 ChartCard::ChartCard(const QString& title, QWidget* chart, ChartSource* source, QAbstractItemModel* twin, QWidget* parent)
     : Card(title, parent), m_source(source) {
+    m_readout = makeLabel({}, "caption", this);
+    m_readout->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_readout->hide();
+    addHeaderWidget(m_readout);
     m_reduced = makeLabel(tr("reduced"), "caption", this);
     m_reduced->setToolTip(tr("Several values share one screen cell. The largest and smallest are kept; the table and the "
                              "export hold every value."));
@@ -48,11 +52,6 @@ ChartCard::ChartCard(const QString& title, QWidget* chart, ChartSource* source, 
     m_table->setStretchColumn(0);
     m_stack->addWidget(m_table);
     body()->addWidget(holder, 1);
-    m_readout = makeLabel({}, "caption", this);
-    m_readout->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_readout->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    body()->addWidget(m_readout);
-    setReadout({});
     connect(twinButton, &QToolButton::toggled, this, [this](bool on) { m_stack->setCurrentIndex(on ? 1 : 0); });
     askPath = [this](const QString& suggested) {
         return QFileDialog::getSaveFileName(this, tr("Export"), suggested);
@@ -60,8 +59,8 @@ ChartCard::ChartCard(const QString& title, QWidget* chart, ChartSource* source, 
 }
 
 void ChartCard::setReadout(const QString& text) {
-    m_readout->setText(text.isEmpty() ? tr("Point at the chart for the raw values") : text);
-    m_readout->setToolTip(text);
+    m_readout->setText(text);
+    m_readout->setVisible(!text.isEmpty());
 }
 
 void ChartCard::setReduced(bool reduced) { m_reduced->setVisible(reduced); }

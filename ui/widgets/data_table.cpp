@@ -55,7 +55,8 @@ DataTable::DataTable(const QString& name, QAbstractItemModel* model, QWidget* pa
     });
     connect(model, &QAbstractItemModel::modelReset, this, &DataTable::fitColumns);
     connect(model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex&, int first, int) {
-        if (first == 0) {
+        constexpr int kFew = 100; // while a table fills, its first rows may not be the widest
+        if (first == 0 || this->model()->rowCount() <= kFew) {
             fitColumns();
         }
     });
@@ -86,7 +87,7 @@ void DataTable::setWrapping(bool on) {
 
 void DataTable::fitColumns() {
     constexpr int kWidest = 420;
-    constexpr int kLeast = 200; // of the stretched column where its content is longer
+    constexpr int kLeast = 220; // of the stretched column where its content is longer
     auto* header = horizontalHeader();
     for (int c = 0; c < header->count(); ++c) {
         header->setSectionResizeMode(c, QHeaderView::Interactive);
@@ -111,7 +112,11 @@ void DataTable::stretch() {
         header->resizeSection(m_stretch, std::max(viewport()->width() - others, m_least));
     }
     if (wordWrap()) {
-        resizeRowsToContents();
+        const int usual = verticalHeader()->defaultSectionSize();
+        const int line = QFontMetrics(Theme::instance().bodyFont()).height();
+        for (int row = 0; row < this->model()->rowCount(); ++row) { // whole lines more than the usual row, without the wider padding
+            setRowHeight(row, usual + std::max(0, (sizeHintForRow(row) - usual) / line) * line);
+        }
         updateGeometry();
     }
 }

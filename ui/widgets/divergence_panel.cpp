@@ -25,12 +25,10 @@ DivergencePanel::DivergencePanel(QWidget* parent) : QWidget(parent) {
     inner->setSpacing(space::m);
     m_lead = makeLabel({}, "title", m_content, true);
     m_facts = new FactGrid(m_content);
-    m_values = new FactGrid(m_content);
     m_bits = new BitBoxes(m_content);
     m_distance = makeLabel({}, "caption", m_content, true);
     inner->addWidget(m_lead);
     inner->addWidget(m_facts);
-    inner->addWidget(m_values);
     inner->addWidget(m_bits);
     inner->addWidget(m_distance);
     inner->addStretch(1);
@@ -71,14 +69,13 @@ void DivergencePanel::showFinding(const FindingRow& finding) {
         m_facts->addText(tr("Element"), groupedNumber(*finding.element));
     }
     m_facts->addText(tr("Known from"), finding.source.isEmpty() ? unknown : sourceText(finding.source));
-    m_values->clear();
     const auto value = [&](const QString& caption, const QString& text, const std::optional<std::uint32_t>& bits) {
         if (bits) {
-            m_values->addText(caption, QStringLiteral("%1   %2").arg(floatDecimal(*bits), floatHex(*bits)));
+            m_facts->addText(caption, QStringLiteral("%1   %2").arg(floatDecimal(*bits), floatHex(*bits)));
         } else if (text.size() == 64) {
-            m_values->addHash(caption, text);
+            m_facts->addHash(caption, text);
         } else {
-            m_values->addText(caption, text.isEmpty() ? unknown : text);
+            m_facts->addText(caption, text.isEmpty() ? unknown : text);
         }
     };
     value(tr("Claimed"), finding.claimed, finding.claimedBits);

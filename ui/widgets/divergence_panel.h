@@ -30,7 +30,6 @@ private:
     QWidget* m_content = nullptr;
     QLabel* m_lead = nullptr;
     FactGrid* m_facts = nullptr;
-    FactGrid* m_values = nullptr;
     BitBoxes* m_bits = nullptr;
     QLabel* m_distance = nullptr;
     EmptyState* m_empty = nullptr;

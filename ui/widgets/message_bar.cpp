@@ -10,10 +10,16 @@
 
 namespace assay::ui {
 
+namespace {
+
+constexpr int kGap = space::s; ///< to what is above; part of the bar, so that it goes with it
+
+} // namespace
+
 MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     setFrameShape(QFrame::NoFrame);
     auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(space::l, space::s, space::s, space::s);
+    layout->setContentsMargins(space::l, kGap + space::s, space::s, space::s);
     layout->setSpacing(space::m);
     m_icon = new QLabel(this);
     m_text = new QLabel(this);
@@ -64,7 +70,7 @@ void MessageBar::paintEvent(QPaintEvent* /*event*/) {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);
     painter.setBrush(Theme::instance().tone(m_tone).soft);
-    painter.drawRoundedRect(rect(), 8, 8);
+    painter.drawRoundedRect(rect().adjusted(0, kGap, 0, 0), 8, 8);
 }
 
 } // namespace assay::ui
