@@ -70,6 +70,12 @@ std::string doubtAbout(const ReplayOutcome& replay) {
     if (replay.stepsTotal == 0) {
         return "the submission has no steps";
     }
+    if (replay.divergenceClaimed && !replay.diverged) {
+        return fmt::format(
+            "the trainer claims that the run broke down at step {0}, which was not replayed; include it, "
+            "for example with --steps {0}:{0}",
+            replay.stepsTotal);
+    }
     if (replay.scope == Scope::all) {
         return replay.stepsChecked == replay.stepsTotal
                    ? std::string()
@@ -192,10 +198,12 @@ std::string acceptance(const ReplayOutcome& replay, bool signatureKnown) {
                                          : fmt::format("{} steps were", others));
         break;
     case Scope::sample:
-        text = fmt::format("Of {}, {} drawn by lot were replayed, and every one ended exactly as the trainer "
+        text = fmt::format("Of {}, {} drawn by lot{} were replayed, and every one ended exactly as the trainer "
                            "committed; a single bad segment would "
                            "have been found with a probability of {}",
-                           steps(replay.stepsTotal), replay.stepsChecked, percentage(*replay.detectionProbability));
+                           steps(replay.stepsTotal), replay.stepsChecked,
+                           replay.diverged ? " or leading to the breakdown" : "",
+                           percentage(*replay.detectionProbability));
         break;
     }
     return text +

@@ -174,7 +174,8 @@ struct ReplayOutcome {
     std::optional<double> detectionProbability;
     bool auditorAtFault = false; ///< the repetition before the accusation disagreed with itself
     bool logIgnored = false;     ///< an experiment without the log
-    bool diverged = false;       ///< the run ends in a committed `diverged` leaf
+    bool divergenceClaimed = false; ///< the submission ends in a `diverged` leaf instead of the order's last step
+    bool diverged = false;          ///< that leaf was replayed: the run really ends there
     std::string divergedSite;
     std::optional<std::uint64_t> divergedStep;
     std::optional<FirstDivergence> divergence; ///< of a failed replay
@@ -208,6 +209,7 @@ struct VerdictDecision {
 ///  key known a
 ///    missing or invalid signature => rejected, part signature;
 ///  - the log ignored => at best inconclusive;
+///  - an early end that the trainer explains by a divergence nobody replayed => at best inconclusive;
 ///  - a range or a sample that finds nothing => accepted, with the scope in the sentence.
 /// The first divergence is the one of the earliest step; within a step the part that comes first in `Part`; those
 /// without a step last.

@@ -382,6 +382,22 @@ TEST(Verdict, divergedRunIsAcceptedWithItsWarningFirst) {
     EXPECT_EQ(decision.warnings[0].rfind("The training run broke down at step 10 in blocks.1.mlp / y", 0), 0U);
 }
 
+TEST(Verdict, divergenceThatNobodyReplayedExcusesNoMissingStep) {
+    for (const auto scope : {Scope::all, Scope::range, Scope::sample}) {
+        auto input = perfect();
+        input.replay.scope = scope;
+        input.replay.detectionProbability = 0.5;
+        input.replay.divergenceClaimed = true;
+        const auto decision = combineVerdict(input);
+        EXPECT_EQ(decision.verdict, Verdict::inconclusive);
+        EXPECT_NE(decision.reason.find("broke down at step 10"), std::string::npos) << decision.reason;
+        EXPECT_NE(decision.reason.find("--steps 10:10"), std::string::npos) << decision.reason;
+        input.replay.diverged = true;
+        EXPECT_EQ(combineVerdict(input).verdict, Verdict::accepted);
+        EXPECT_EQ(combineVerdict(input).warnings.size(), 1U);
+    }
+}
+
 TEST(Verdict, applyVerdictFillsTheReport) {
     auto input = perfect();
     input.findings.push_back({Severity::warning, {}, "w"});
