@@ -47,6 +47,7 @@ public:
         }
         checkChain(step, record.leaf);
         checkDue(step, record.leaf);
+        checkCheckpoint(step, record.leaf);
         checkLog(step, record);
         checkTensorRoots(step, record);
         m_previous = listed;
@@ -94,6 +95,21 @@ private:
                 Part::evaluation, at(step),
                 fmt::format("step {} {} an evaluation value", step, evaluationDue ? "lacks" : "must not have"));
         }
+    }
+
+    /// Exactly the checkpoints of the order: an auditor's segments lie between them, and the client is owed them. The
+    /// last step's is another check's business.
+    void checkCheckpoint(std::uint64_t step, const format::LeafData& leaf) {
+        const auto& all = m_submission.checkpoints();
+        const bool there = std::binary_search(all.begin(), all.end(), step);
+        const bool due = !leaf.diverged && format::checkpointDue(m_order, step);
+        if (there == due || (due && step == m_order.loop.steps)) {
+            return;
+        }
+        auto where = at(step);
+        where.source = Source::checkpoint;
+        m_outcome.fail(Part::stateRoot, where,
+                       fmt::format("step {} {} a checkpoint file", step, due ? "lacks" : "must not have"));
     }
 
     void checkLog(std::uint64_t step, const format::StepRecord& record) {
@@ -179,6 +195,12 @@ void checkCommitment(Outcome& outcome, const format::Submission& submission, con
         outcome.fail(Part::chain, {}, fmt::format("the checkpoint note cannot be read: {}", note.error().message));
     } else if (note->checkpoint.root != commitment.root || note->checkpoint.size.value != commitment.leaves) {
         outcome.fail(Part::chain, {}, "the checkpoint note and commitment.json state different roots or sizes");
+    } else if (const auto origin = fmt::format("assay/training/{}", submission.orderDigest().toHex());
+               note->checkpoint.origin != origin) {
+        FirstDivergence where;
+        where.claimed = note->checkpoint.origin;
+        where.computed = origin;
+        outcome.fail(Part::chain, where, "the checkpoint note belongs to another training");
     }
     const auto steps = leaves - 1;
     if (steps < order.loop.steps && !commitment.diverged) {

@@ -59,6 +59,12 @@ void compareSubjects(Outcome& outcome, const format::Submission& submission, con
                      fmt::format("the signed statement is about {} leaves, the submission has {}", statement.leaves,
                                  submission.leaves()));
     }
+    const auto covered = statement.profiles.empty() ? 0 : statement.profiles.back().lastStep;
+    if (covered != submission.steps()) {
+        outcome.fail(Part::signature, {},
+                     fmt::format("the signed statement names the kernel profiles of {} steps, the submission has {}",
+                                 covered, submission.steps()));
+    }
 }
 
 void checkNote(Outcome& outcome, const format::Submission& submission, const std::vector<crypto::PublicKey>& keys) {

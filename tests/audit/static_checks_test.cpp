@@ -2,6 +2,7 @@
 // Static checks against tampered submissions. Plants are sealed and signed with the trainer's own key wherever the
 // plant itself is to be found, so that neither signature nor manifest catches it first.
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include "core/audit/static_checks.h"
 #include "core/crypto/dsse.h"
 #include "core/crypto/ed25519.h"
+#include "core/merkle/checkpoint_note.h"
 #include "core/merkle/tree.h"
 #include "tests/support/format_fixtures.h"
 
@@ -431,6 +433,64 @@ TEST_F(StaticChecksTest, committedRootOrSizeOfAnotherTree) {
     plant([&](format::Commitment& commitment) { commitment.order = other; });
     plant([&](format::Commitment& commitment) { commitment.diverged = true; });
     plant([&](format::Commitment& commitment) { commitment.checkpointNote = "nonsense"; });
+}
+
+TEST_F(StaticChecksTest, checkpointNoteOfAnotherTraining) {
+    const auto path = folder() / format::kCommitmentName;
+    auto commitment = *format::parseCommitment(*base::readFile(path, 1 << 20));
+    const auto foreign = [&](const std::string& origin) {
+        const merkle::Checkpoint note{origin, merkle::TreeSize{commitment.leaves}, commitment.root};
+        auto changed = commitment;
+        changed.checkpointNote = *merkle::signCheckpoint(note, origin, m_key);
+        const auto text = format::serialiseCommitment(changed);
+        EXPECT_TRUE(base::writeFileAtomic(path, text).has_value());
+        auto manifest = *format::parseManifest(*base::readFile(folder() / format::kManifestName, 1 << 20));
+        for (auto& entry : manifest.files) {
+            entry.size = entry.name == format::kCommitmentName ? text.size() : entry.size;
+        }
+        EXPECT_TRUE(base::writeFileAtomic(folder() / format::kManifestName, format::serialiseManifest(manifest)));
+        const auto outcome = checkMerkle(open(), inputs());
+        EXPECT_EQ(outcome->result.state, CheckState::failed) << origin;
+        EXPECT_EQ(outcome->result.part, Part::chain) << origin;
+    };
+    // Of another order, of another kind of log, and of this order written in another way.
+    foreign("assay/training/" + std::string(64, '0'));
+    foreign("example.org/log");
+    foreign("assay/training/" + m_order.program.toHex());
+    auto upper = format::orderDigest(m_order).toHex();
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    foreign("assay/training/" + upper);
+}
+
+TEST_F(StaticChecksTest, checkpointsExactlyAsOrdered) {
+    m_order = tinyOrder(4, 1);
+    m_order.trainerKeys = {m_key.publicKey()->toHex()};
+    for (std::uint64_t missing = 1; missing < 4; ++missing) { // the last one is the final file, checked elsewhere
+        build(m_order);
+        fs::remove(folder() / format::checkpointName(missing));
+        seal();
+        expectRejected(Part::stateRoot, missing);
+    }
+    m_order = tinyOrder(4, 2);
+    m_order.trainerKeys = {m_key.publicKey()->toHex()};
+    for (const std::uint64_t undue : {1, 3}) {
+        build(m_order);
+        const auto bytes = *format::serialiseSafetensors(TinyState(undue).all());
+        ASSERT_TRUE(base::writeFileAtomic(folder() / format::checkpointName(undue), base::ByteView(bytes)).has_value());
+        seal();
+        expectRejected(Part::stateRoot, undue);
+    }
+}
+
+TEST_F(StaticChecksTest, statementNamesTheProfileOfEveryStep) {
+    for (const auto& profiles : std::vector<std::vector<format::ProfileRange>>{
+             {}, {{1, 3, "haswell"}}, {{1, 5, "haswell"}}, {{1, 2, "haswell"}, {3, 9, "prescott"}}}) {
+        ASSERT_TRUE(format::sealSubmission(folder(), pemOf(m_key), "0.1.0", profiles).has_value());
+        expectRejected(Part::signature, std::nullopt);
+    }
+    ASSERT_TRUE(
+        format::sealSubmission(folder(), pemOf(m_key), "0.1.0", {{1, 2, "haswell"}, {3, 4, "prescott"}}).has_value());
+    EXPECT_EQ(decide().verdict, Verdict::accepted);
 }
 
 TEST_F(StaticChecksTest, nothingToHashIsStillCancellable) {
