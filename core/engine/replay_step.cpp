@@ -99,6 +99,26 @@ ReplayFinding partFinding(const Session& session, const format::StepRecord& reco
 
 } // namespace
 
+namespace {
+
+/// More than the canonical log of a step can have. Per value: 32 bits of payload, about 2 for its place among the
+/// others and among the wholes; the fixed fields of a section are below 64 bytes.
+std::uint64_t largestLog(const Session& session, std::uint64_t step) {
+    constexpr std::uint64_t kHeader = 64;
+    constexpr std::uint64_t kPerSection = 64;
+    constexpr std::uint64_t kPerValue = 8;
+    const auto sections = session.sectionsOf(step);
+    std::uint64_t bytes = kHeader;
+    for (const auto& site : session.sites()) {
+        if (site.product && site.section < sections) {
+            bytes += kPerSection + kPerValue * site.values;
+        }
+    }
+    return bytes;
+}
+
+} // namespace
+
 base::Digest ReplayedStep::fingerprint() const {
     base::ByteWriter all;
     all.putBytes(format::serialiseLeaf(outcome.leaf));
@@ -128,7 +148,16 @@ Result<ReplayedStep> replayStep(Session& session, const format::Dataset& data, c
     numerics::StepLogFile log;
     const numerics::StepLogFile* enforced = nullptr;
     std::optional<base::Digest> fileRoot;
-    if (!record.leaf.diverged) {
+    const auto* listed = submission.manifest().find(format::logName(step));
+    const auto limit = largestLog(session, step);
+    if (!record.leaf.diverged && listed != nullptr && listed->size > limit) {
+        // Not read: it may be any number of gigabytes, and no part of it can be used.
+        result.logBytes = listed->size;
+        result.logCommitted = true;
+        result.logFault =
+            fmt::format("it has {} bytes, the sites of the program cannot need more than {}", listed->size, limit);
+        fileRoot = record.leaf.logRoot;
+    } else if (!record.leaf.diverged) {
         ASSAY_TRY(file, submission.log(step));
         bytes = std::move(file);
         result.logBytes = bytes.size();

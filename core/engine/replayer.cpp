@@ -96,6 +96,9 @@ private:
         std::uint64_t from = span.first - 1; // replay must cover from + 1 on
         if (m_request.verifiedThrough >= span.first) {
             from = std::min(m_request.verifiedThrough, last);
+            if (m_submission.commitment().diverged && from == m_submission.steps()) {
+                --from; // how the run ended is part of the verdict, so that step is always replayed
+            }
             const std::uint64_t known = checkpointAtOrBefore(m_submission, from);
             from = from == last ? last : std::max(known, span.first - 1);
             m_result.stepsChecked += from - (span.first - 1);
@@ -124,6 +127,11 @@ private:
     Result<void> startAt(std::uint64_t step) {
         ASSAY_TRY(state, stateOf(m_session, m_submission, step));
         ASSAY_TRY(record, m_submission.step(step));
+        if (!isCommitted(step, record)) {
+            accuseRecord(step, record);
+            m_result.lastStep = step;
+            return {};
+        }
         const auto commitment = state.commit(static_cast<unsigned>(m_session.threads()));
         if (record.leaf.stateRoot != commitment.root) {
             ReplayFinding finding;
@@ -141,6 +149,24 @@ private:
         return {};
     }
 
+    /// A record counts only if it is the one that the leaf of its place commits to: what follows relies on its step,
+    /// and steps.bin can change while the audit runs.
+    [[nodiscard]] bool isCommitted(std::uint64_t step, const format::StepRecord& record) const {
+        return record.leaf.step == step && format::leafHash(record.leaf) == m_submission.leafHash(step);
+    }
+    void accuseRecord(std::uint64_t step, const format::StepRecord& record) {
+        ReplayFinding finding;
+        finding.where.source = "leaf";
+        finding.where.step = step;
+        finding.where.part = "chain";
+        finding.where.claimedText = m_submission.leafHash(step).toHex();
+        finding.where.computedText = format::leafHash(record.leaf).toHex();
+        finding.text = record.leaf.step == step
+                           ? fmt::format("step {}: the step's record is not what its leaf commits to", step)
+                           : fmt::format("the record at place {} says that it is step {}", step, record.leaf.step);
+        accuse({finding});
+    }
+
     void beginSegment(std::uint64_t step) {
         m_segmentStart = step;
         m_fingerprints.clear();
@@ -149,6 +175,10 @@ private:
     Result<void> runStep(std::uint64_t step) {
         const auto begin = std::chrono::steady_clock::now();
         ASSAY_TRY(record, m_submission.step(step));
+        if (!isCommitted(step, record)) {
+            accuseRecord(step, record);
+            return {};
+        }
         ASSAY_TRY(replayed,
                   replayStep(m_session, m_data, m_submission, record, *m_state, m_request.ignoreLog, m_request.hooks));
         auto findings = compareStep(m_session, m_submission, record, replayed, *m_state);
@@ -198,6 +228,11 @@ private:
         ASSAY_TRY(state, stateOf(m_session, m_submission, m_segmentStart));
         for (std::uint64_t step = m_segmentStart + 1; step <= lastStep; ++step) {
             ASSAY_TRY(record, m_submission.step(step));
+            if (!isCommitted(step, record)) {
+                return fail(ErrorCode::environment,
+                            fmt::format("the record of step {} changed while it was being audited", step),
+                            "audit a copy that nobody else can write");
+            }
             ASSAY_TRY(again, replayStep(m_session, m_data, m_submission, record, state, false, {}));
             if (again.fingerprint() != m_fingerprints[step - m_segmentStart - 1]) {
                 return false;

@@ -91,7 +91,9 @@ struct Submission::State {
     std::string envelopeText;
     Attestation attestation;
     std::string attestationProblem;
-    base::MappedFile leavesFile, stepsFile, indexFile;
+    ByteVector
+        leafHashes; ///< a copy: the files of a folder can change while an audit runs, what was committed must not
+    base::MappedFile stepsFile, indexFile;
     detail::StepIndex index;
     std::uint64_t leaves = 0;
     std::uint64_t logBytes = 0;
@@ -107,10 +109,9 @@ struct Submission::State {
         ASSAY_TRY(mappedLeaves, map(kLeavesName));
         ASSAY_TRY(mappedSteps, map(kStepsName));
         ASSAY_TRY(mappedIndex, map(kStepsIndexName));
-        leavesFile = std::move(mappedLeaves);
         stepsFile = std::move(mappedSteps);
         indexFile = std::move(mappedIndex);
-        auto count = detail::countLeaves(leavesFile.bytes());
+        auto count = detail::countLeaves(mappedLeaves.bytes());
         if (!count) {
             return fail(count.error().inFile((folder / kLeavesName).string()));
         }
@@ -120,6 +121,8 @@ struct Submission::State {
             return fail(parsed.error().inFile((folder / kStepsIndexName).string()));
         }
         index = *parsed;
+        const auto hashes = mappedLeaves.bytes();
+        leafHashes.assign(hashes.begin(), hashes.end()); // as many as the index has entries: no more than was handed in
         return {};
     }
 
@@ -285,7 +288,7 @@ std::uint64_t Submission::steps() const {
 }
 
 ByteView Submission::leafHashes() const {
-    return m_state->leavesFile.bytes();
+    return m_state->leafHashes;
 }
 
 Digest Submission::leafHash(std::uint64_t step) const {
@@ -312,7 +315,7 @@ Result<ByteVector> Submission::log(std::uint64_t step) const {
     const auto name = logName(step);
     const auto* entry = m_state->manifest.find(name);
     if (entry == nullptr) {
-        return fail(ErrorCode::usage, fmt::format("step {} has no log", step));
+        return fail(malformedIn(m_state->folder / name, "the log of this step is missing"));
     }
     const auto path = m_state->folder / name;
     auto bytes = base::readFile(path, entry->size);

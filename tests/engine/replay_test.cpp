@@ -2,6 +2,8 @@
 // The auditor: other kernels, the log obeyed and ignored, ranges, resumption, and how it accuses.
 #include <algorithm>
 #include <cctype>
+#include <fstream>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -107,6 +109,91 @@ TEST(Replay, ResumesBehindWhatWasVerified) {
         EXPECT_EQ(at(verified).result.stepsChecked, 6u) << verified;
         EXPECT_FALSE(at(verified).result.mismatch);
     }
+}
+
+/// Whatever steps.bin says: a record counts only at its own place and as its leaf commits to it. The files of a folder
+/// may change while an audit runs, here between opening and replaying.
+TEST(Replay, RecordsThatTheLeavesDoNotCommitToAreNeverReplayed) {
+    auto order = makeStandardOrder("mlp");
+    ASSERT_TRUE(trainTo(order, order.sub("a")));
+    std::vector<format::StepRecord> honest;
+    {
+        const auto submission = *format::Submission::open(order.sub("a"));
+        for (std::uint64_t step = 0; step < submission.leaves(); ++step) {
+            honest.push_back(*submission.step(step));
+        }
+    }
+    struct Case {
+        const char* name;
+        std::uint64_t step;
+        std::function<void(std::vector<format::StepRecord>&)> change;
+    };
+    const std::vector<Case> cases{
+        {"two records exchanged", 2, [](auto& all) { std::swap(all[2], all[3]); }},
+        {"a step repeated", 5, [](auto& all) { all[5] = all[4]; }},
+        {"a step that does not exist", 6, [](auto& all) { all[6].leaf.step = 1ULL << 63; }},
+        {"a step number of zero", 0, [](auto& all) { all[0].leaf.lossBits = 1; }},
+        {"another loss", 3, [](auto& all) { all[3].leaf.lossBits ^= 1; }},
+        {"another state", 4, [](auto& all) { all[4].leaf.stateRoot = base::Digest{}; }},
+    };
+    for (const auto& plant : cases) {
+        auto records = honest;
+        plant.change(records);
+        base::ByteWriter steps;
+        for (const auto& record : records) {
+            steps.putBytes(format::serialiseStepRecord(record));
+        }
+        const auto submission = *format::Submission::open(order.sub("a"));
+        const auto path = order.sub("a") / format::kStepsName;
+        const auto before = *base::readFile(path, 1 << 20);
+        ASSERT_EQ(steps.bytes().size(), before.size()) << plant.name;
+        { // in place: the open submission sees it
+            std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+            file.write(reinterpret_cast<const char*>(steps.bytes().data()),
+                       static_cast<std::streamsize>(steps.bytes().size()));
+        }
+        const auto data = *format::Dataset::open(order.order.data, order.data());
+        auto session = *engine::Session::create(order.order, order.program, profileOf("threads=1"));
+        engine::RunControl control;
+        engine::ReplayRequest request;
+        request.spans = {{1, 6}};
+        const auto result = engine::replay(session, data, submission, request, {}, control);
+        ASSERT_TRUE(result) << plant.name << ": " << result.error().toString();
+        EXPECT_TRUE(result->mismatch) << plant.name;
+        EXPECT_EQ(firstFailure(*result).part, "chain") << plant.name;
+        EXPECT_EQ(firstFailure(*result).step, plant.step) << plant.name;
+        std::ofstream(path, std::ios::binary | std::ios::in)
+            .write(reinterpret_cast<const char*>(before.data()), static_cast<std::streamsize>(before.size()));
+    }
+}
+
+/// leaves.bin is read once: what was committed cannot change under an audit.
+TEST(Replay, LeavesAreKeptAsTheyWereWhenTheSubmissionWasOpened) {
+    auto order = makeStandardOrder("mlp");
+    ASSERT_TRUE(trainTo(order, order.sub("a")));
+    const auto submission = *format::Submission::open(order.sub("a"));
+    const auto before = submission.leafHash(1);
+    const auto path = order.sub("a") / format::kLeavesName;
+    std::ofstream(path, std::ios::binary | std::ios::in) << std::string(submission.leafHashes().size(), 'x');
+    EXPECT_EQ(submission.leafHash(1), before);
+}
+
+/// A log beyond anything its sites could need is refused by its size, before any of it is read.
+TEST(Replay, AnAbsurdlyLargeLogIsRejectedUnread) {
+    auto order = makeStandardOrder("mlp");
+    ASSERT_TRUE(trainTo(order, order.sub("a")));
+    const auto log = order.sub("a") / format::logName(4);
+    base::fs::resize_file(log, 1ULL << 35); // sparse
+    // The manifest says so too, without the digest: that check has its own test.
+    auto manifest = *format::parseManifest(*base::readFile(order.sub("a") / format::kManifestName, 1 << 20));
+    for (auto& entry : manifest.files) {
+        entry.size = entry.name == format::logName(4) ? 1ULL << 35 : entry.size;
+    }
+    ASSERT_TRUE(base::writeFileAtomic(order.sub("a") / format::kManifestName, format::serialiseManifest(manifest)));
+    const auto replayed = replayOf(order, order.sub("a"));
+    EXPECT_EQ(firstFailure(replayed.result).part, "log_root");
+    EXPECT_EQ(firstFailure(replayed.result).step, 4u);
+    EXPECT_EQ(replayed.result.stepsChecked, 3u);
 }
 
 /// The client's order counts, not the submission's.
