@@ -12,6 +12,7 @@
 #include "core/audit/static_checks.h"
 #include "core/audit/verdict.h"
 #include "core/crypto/ed25519.h"
+#include "core/crypto/sha256.h"
 #include "core/engine/replayer.h"
 #include "core/engine/site_digests.h"
 #include "core/merkle/tree.h"
@@ -38,6 +39,7 @@ struct VerifyOptions {
     std::string siteDigests;
     std::optional<std::uint64_t> sample;
     std::uint64_t verifiedThrough = 0;
+    std::string verifiedLeaves; ///< digest over the hashes of leaves 0 to verifiedThrough; empty: not compared
     std::uint64_t verifiedEntries = 0, verifiedCorrections = 0, verifiedLogBytes = 0, verifiedFreedom = 0;
     bool ignoreLog = false;
 };
@@ -46,10 +48,11 @@ Result<VerifyOptions> readOptions(const Request& request) {
     VerifyOptions options;
     ASSAY_TRY(submission, request.requiredText("submission"));
     options.submission = submission;
-    for (auto [name, target] : {std::pair{"order", &options.order}, std::pair{"data", &options.data},
-                                std::pair{"trainer_key", &options.trainerKey}, std::pair{"steps", &options.steps},
-                                std::pair{"nonce", &options.nonce}, std::pair{"second_kernel", &options.secondKernel},
-                                std::pair{"site_digests", &options.siteDigests}}) {
+    for (auto [name, target] :
+         {std::pair{"order", &options.order}, std::pair{"data", &options.data},
+          std::pair{"trainer_key", &options.trainerKey}, std::pair{"steps", &options.steps},
+          std::pair{"nonce", &options.nonce}, std::pair{"second_kernel", &options.secondKernel},
+          std::pair{"site_digests", &options.siteDigests}, std::pair{"verified_leaves", &options.verifiedLeaves}}) {
         ASSAY_TRY(value, request.text(name));
         *target = value;
     }
@@ -141,6 +144,7 @@ private:
         }
         ASSAY_TRY(submission, format::Submission::open(m_options.submission));
         m_submission.emplace(std::move(submission));
+        forgetOtherLeaves();
         auto& report = m_report;
         report.stepsTotal = m_submission->steps();
         report.rootClaimed = m_submission->commitment().root.toHex();
@@ -153,6 +157,21 @@ private:
         report.orderDigest = format::orderDigest(m_inputs.order(*m_submission)).toHex();
         report.logIgnored = m_options.ignoreLog;
         return {};
+    }
+
+    /// What was verified before counts only if the submission still has the leaves for which it was.
+    void forgetOtherLeaves() {
+        auto& through = m_options.verifiedThrough;
+        through = std::min(through, m_submission->steps());
+        if (through == 0 || m_options.verifiedLeaves.empty()) {
+            return;
+        }
+        const auto hashes = m_submission->leafHashes().first((through + 1) * sizeof(base::Digest));
+        if (crypto::sha256(hashes).toHex() != m_options.verifiedLeaves) {
+            through = 0;
+            m_options.verifiedEntries = m_options.verifiedCorrections = 0;
+            m_options.verifiedLogBytes = m_options.verifiedFreedom = 0;
+        }
     }
 
     Result<void> planSteps() {
@@ -176,8 +195,12 @@ private:
             }
             ASSAY_TRY(plan,
                       audit::drawSegments(segments, *m_options.sample, m_submission->commitment().root, nonce, source));
-            replay.scope = plan.segments.size() == segments.size() ? audit::Scope::all : audit::Scope::sample;
             replay.ranges = plan.segments;
+            // A claimed divergence excuses every step after it, so it is replayed whatever the lot says.
+            if (m_submission->commitment().diverged && !segments.empty() && replay.ranges.back() != segments.back()) {
+                replay.ranges.push_back(segments.back());
+            }
+            replay.scope = replay.ranges.size() == segments.size() ? audit::Scope::all : audit::Scope::sample;
             replay.detectionProbability = plan.detectionOneSegment;
             m_report.nonce = plan.nonce;
             m_report.nonceSource = plan.nonceSource;
@@ -188,6 +211,7 @@ private:
             }
         }
         replay.stepsTotal = steps;
+        replay.divergenceClaimed = m_submission->commitment().diverged;
         replay.logIgnored = m_options.ignoreLog;
         m_report.detectionProbability = replay.detectionProbability;
         return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/verbs/audit_run.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "app/cli/verbs/order_text.h"
 #include "core/audit/audit_recorder.h"
 #include "core/audit/plan.h"
+#include "core/crypto/sha256.h"
 #include "core/format/submission.h"
 #include "core/store/audit_store.h"
 
@@ -25,27 +27,41 @@ namespace {
 /// What was verified before an interruption.
 struct Verified {
     std::uint64_t through = 0;
+    std::string leaves; ///< digest over the leaf hashes 0 to `through`, for the engine to find the same ones
     std::uint64_t entries = 0, corrections = 0, logBytes = 0, freedom = 0;
 };
 
-Result<Verified> verifiedSteps(const store::AuditStore& store, store::AuditId id, std::uint64_t through) {
+/// The root alone does not tell the submission that was replayed: one whose leaves never gave its root could be
+/// exchanged for one whose leaves do. So each verified step's own leaf must be the one that the submission has now.
+Result<Verified> verifiedSteps(const store::AuditStore& store, store::AuditId id, std::uint64_t through,
+                               const format::Submission& submission) {
     constexpr std::size_t kPage = 4096;
     Verified verified;
-    verified.through = through;
+    verified.through = std::min(through, submission.steps());
+    const auto finish = [&] {
+        const auto hashes = (verified.through + 1) * sizeof(base::Digest);
+        verified.leaves = crypto::sha256(submission.leafHashes().first(hashes)).toHex();
+        return verified.through == 0 ? Verified{} : verified;
+    };
     std::optional<std::uint64_t> after;
     for (;;) {
         ASSAY_TRY(rows, store.steps(id, after, kPage));
         for (const auto& row : rows) {
             after = row.step;
-            if (row.step <= through && row.status == "matched") {
+            if (row.step > verified.through || row.status != "matched") {
+                continue;
+            }
+            if (row.digest != submission.leafHash(row.step).toHex()) {
+                verified.through = row.step - 1;
+            } else {
                 verified.entries += row.entries;
                 verified.corrections += row.corrections;
                 verified.logBytes += row.logBytes;
                 verified.freedom += row.freedom;
             }
         }
-        if (rows.size() < kPage || (after && *after >= through)) {
-            return verified;
+        if (rows.size() < kPage || (after && *after >= verified.through)) {
+            return finish();
         }
     }
 }
@@ -73,15 +89,21 @@ public:
             return giveUp(opened.error(), request);
         }
         m_store.emplace(std::move(*opened));
-        ASSAY_TRY(audit, describe(request));
+        ASSAY_TRY(submission, format::Submission::open(request.submission));
+        ASSAY_TRY(audit, describe(request, submission));
         if (request.resume) {
             ASSAY_TRY(found, audit::AuditRecorder::findResumable(*m_store, audit.work));
             if (found) {
                 ASSAY_TRY(recorder, audit::AuditRecorder::resume(*m_store, found->id));
                 m_recorder.emplace(std::move(recorder));
+                ASSAY_TRY(verified, verifiedSteps(*m_store, found->id, found->lastVerified, submission));
+                if (verified.through < found->lastVerified) {
+                    m_session.console.warn(
+                        fmt::format("the submission has other steps than when audit {} was interrupted", found->id));
+                }
                 m_session.console.note(fmt::format("going on with audit {}: steps up to {} are verified already",
-                                                   found->id, found->lastVerified));
-                return verifiedSteps(*m_store, found->id, found->lastVerified);
+                                                   found->id, verified.through));
+                return verified;
             }
             m_session.console.note("no interrupted audit of this kind in the store: starting at the beginning");
         }
@@ -122,8 +144,7 @@ private:
         m_recorder.reset();
     }
 
-    Result<store::NewAudit> describe(const AuditRequest& request) const {
-        ASSAY_TRY(submission, format::Submission::open(request.submission));
+    Result<store::NewAudit> describe(const AuditRequest& request, const format::Submission& submission) const {
         format::Order order = submission.order();
         if (!request.order.empty()) {
             ASSAY_TRY(own, readOrder(request.order));
@@ -202,6 +223,7 @@ Result<audit::VerifyReport> runAudit(Session& session, const AuditRequest& reque
         .set("site_digests", request.siteDigests);
     engine.setIf("ignore_log", request.ignoreLog);
     if (verified.through > 0) {
+        engine.set("verified_leaves", verified.leaves);
         engine.set("verified_through", verified.through).set("verified_entries", verified.entries);
         engine.set("verified_corrections", verified.corrections).set("verified_log_bytes", verified.logBytes);
         engine.set("verified_freedom", verified.freedom);
