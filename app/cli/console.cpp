@@ -193,15 +193,23 @@ std::string durationText(double seconds) {
 }
 
 std::string printable(std::string_view text) {
-    std::string clean(text);
-    for (std::size_t i = 0; i < clean.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(clean[i]);
-        const bool c1 = byte == 0xC2 && i + 1 < clean.size() && static_cast<unsigned char>(clean[i + 1]) < 0xA0;
-        if (byte < 0x20 || byte == 0x7F || c1) {
-            clean[i] = '?';
-            if (c1) {
-                clean[i + 1] = '?';
-            }
+    const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    std::string clean;
+    clean.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const unsigned byte = at(i);
+        const unsigned last = at(i + 2);
+        // U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F: unseen, or they turn the text around them about.
+        const bool unseen =
+            byte == 0xE2 &&
+            ((at(i + 1) == 0x80 && ((last >= 0x8B && last <= 0x8F) || (last >= 0xA8 && last <= 0xAE))) ||
+             (at(i + 1) == 0x81 && last >= 0xA0 && last <= 0xAF));
+        const bool c1 = byte == 0xC2 && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
+        if (byte < 0x20 || byte == 0x7F || c1 || unseen) {
+            clean += '?';
+            i += unseen ? 2 : c1 ? 1 : 0;
+        } else {
+            clean += text[i];
         }
     }
     return clean;

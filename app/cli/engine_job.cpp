@@ -114,6 +114,14 @@ Error explainEnd(const EngineEnd& end, const std::string& resume) {
                     ? "check whether the machine ran out of memory" + (resume.empty() ? "" : ", then: " + resume)
                     : "report this: it is a bug of Assay"};
     }
+    constexpr int kNotLoaded = 127; // what the dynamic loader ends with; it has said why on standard error
+    if (end.exitCode == kNotLoaded) {
+        return {ErrorCode::environment,
+                "the engine could not be loaded",
+                {},
+                std::nullopt,
+                "install its libraries, or raise the limits on memory (ulimit -v)"};
+    }
     return {ErrorCode::internal,
             fmt::format("the engine ended with code {} and said nothing", end.exitCode),
             {},

@@ -10,6 +10,7 @@
 
 #include "app/cli/help_text.h"
 #include "app/cli/json_text.h"
+#include "core/base/file.h"
 
 namespace assay::cli {
 
@@ -100,6 +101,11 @@ Result<void> refuseExtras(const Node& root, const Node& node) {
         }
         const auto name = extra.substr(0, extra.find('='));
         const auto near = closestWord(name, known);
+        std::error_code code;
+        if (name.starts_with("-") && base::fs::exists(name, code)) {
+            return fail(usageError(fmt::format("there is no option {}", name),
+                                   fmt::format("./{} for the file or folder of that name", name)));
+        }
         return fail(
             usageError(fmt::format("there is no option {}", name),
                        near.empty() ? seeHelp(node) : fmt::format("{} (all options: {})", near, seeHelp(node))));

@@ -143,7 +143,8 @@ Result<std::uint64_t> parseInteger(std::string_view text, std::uint64_t smallest
     if (code == std::errc{} && end == text.data() + text.size() && value >= smallest && value <= largest) {
         return value;
     }
-    if (largest >= VerbSpec::kLargestInteger) {
+    const bool tooLarge = code == std::errc::result_out_of_range || (code == std::errc{} && value > largest);
+    if (largest >= VerbSpec::kLargestInteger && !tooLarge) {
         return fail(ErrorCode::usage, fmt::format("is \"{}\", expected a whole number of at least {}", text, smallest));
     }
     return fail(ErrorCode::usage,
@@ -155,6 +156,10 @@ Result<float> parseReal(std::string_view text, float smallest) {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && value >= smallest) {
         return value == 0.0f ? 0.0f : value; // never -0
+    }
+    if (code == std::errc::result_out_of_range) {
+        return fail(ErrorCode::usage,
+                    fmt::format("is \"{}\", which is too large or too small for a 32-bit floating-point number", text));
     }
     return fail(ErrorCode::usage, fmt::format("is \"{}\", expected a number of at least {}", text, smallest));
 }

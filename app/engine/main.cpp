@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "app/engine/second_kernel.h"
 #include "app/engine/stdin_control.h"
 #include "app/engine/verbs.h"
+#include "core/base/process.h"
 #include "core/numerics/site_pass.h"
 
 namespace {
@@ -129,6 +131,8 @@ Result<int> runGuarded(app::EventOutput& output, engine::RunControl& control, ch
     } catch (const std::filesystem::filesystem_error& error) {
         return fail(
             base::Error{ErrorCode::environment, error.code().message(), error.path1().string(), std::nullopt, {}});
+    } catch (const std::system_error& error) { // a thread that could not be started, for example
+        return fail(ErrorCode::environment, error.what(), "close other programs, or raise the limits (ulimit -a)");
     } catch (const std::exception& error) {
         return fail(ErrorCode::internal, fmt::format("unexpected: {}", error.what()));
     }
@@ -150,6 +154,10 @@ int main(int count, char** arguments) {
     std::signal(SIGPIPE, SIG_IGN);
     engine::RunControl control;
     app::EventOutput output(control);
+    base::keepStandardStreams();
     const auto result = runGuarded(output, control, arguments);
-    return result ? *result : exitWith(output, result.error());
+    const int code = result ? *result : exitWith(output, result.error());
+    // Without the exit handlers: OpenBLAS joins its threads there, which under a memory limit try for ever to allocate.
+    std::fflush(nullptr);
+    std::_Exit(code);
 }

@@ -58,6 +58,18 @@ Result<void> writeAll(int fd, ByteView bytes, const fs::path& path) {
     return {};
 }
 
+/// What cannot be opened is unreadable, unless it is this process that has run out of something.
+Error cannotOpen(const fs::path& path, int errorNumber) {
+    auto error = systemError(path, "cannot open", errorNumber);
+    const bool exhausted =
+        errorNumber == EMFILE || errorNumber == ENFILE || errorNumber == ENOMEM || errorNumber == EIO;
+    error.code = exhausted ? ErrorCode::environment : ErrorCode::unreadable;
+    if (errorNumber == EMFILE) {
+        error.remedy = "allow more open files (ulimit -n)";
+    }
+    return error;
+}
+
 /// A place where nothing can be made is a matter of the machine, also where a part of the path is missing.
 Error cannotCreate(const fs::path& path, std::string_view action, int errorNumber) {
     auto error = systemError(path, action, errorNumber);
@@ -96,9 +108,7 @@ Error systemError(const fs::path& path, std::string_view action, int errorNumber
 Result<ByteVector> readFile(const fs::path& path, std::uint64_t limit) {
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd.get() < 0) {
-        auto error = systemError(path, "cannot open", errno);
-        error.code = ErrorCode::unreadable;
-        return fail(std::move(error));
+        return fail(cannotOpen(path, errno));
     }
     ASSAY_TRY(size, regularSize(fd.get(), path));
     if (size > limit) {
@@ -207,9 +217,7 @@ MappedFile::~MappedFile() {
 Result<MappedFile> MappedFile::open(const fs::path& path) {
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd.get() < 0) {
-        auto error = systemError(path, "cannot open", errno);
-        error.code = ErrorCode::unreadable;
-        return fail(std::move(error));
+        return fail(cannotOpen(path, errno));
     }
     ASSAY_TRY(size, regularSize(fd.get(), path));
     MappedFile mapped;

@@ -79,7 +79,9 @@ void writeText(int fd, std::string_view text) {
         const int null = ::open("/dev/null", O_WRONLY);
         ::dup2(null, STDERR_FILENO);
     }
-    ::signal(SIGINT, SIG_IGN); // Ctrl-C reaches the whole group; the parent turns it into "cancel"
+    // Ctrl-C, or an end that a service manager asks for, reaches the whole group; the parent turns it into "cancel".
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGTERM, SIG_IGN);
     ::signal(SIGPIPE, SIG_DFL);
     std::vector<char*> arguments;
     for (const auto& argument : request.arguments) {
@@ -206,6 +208,15 @@ Result<ProcessEnd> runProcess(const ProcessRequest& request, std::stop_token sto
         end.exitCode = WEXITSTATUS(status);
     }
     return end;
+}
+
+void keepStandardStreams() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            // The lowest free number is taken, which is this one: those below are open.
+            [[maybe_unused]] const int opened = ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
 }
 
 std::string executableFolder() {

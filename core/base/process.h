@@ -29,6 +29,11 @@ struct ProcessEnd {
 /// process dies (PR_SET_PDEATHSIG). `environment` if it cannot be started. A stdout line is limited to 64 MiB.
 [[nodiscard]] Result<ProcessEnd> runProcess(const ProcessRequest& request, std::stop_token stop = {});
 
+/// Standard input, output and error that the caller closed are opened on /dev/null, so that no file of ours gets their
+/// numbers and is mixed with messages. Output is opened for reading only: writing a result nowhere must still fail.
+/// For the first lines of main().
+void keepStandardStreams();
+
 /// Folder of the running executable (/proc/self/exe).
 [[nodiscard]] std::string executableFolder();
 

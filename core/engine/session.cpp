@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/assert.h"
@@ -44,16 +45,20 @@ Result<void> checkMemory(const SiteTable& table) {
     if (pages <= 0 || pageSize <= 0) {
         return {};
     }
-    const double machine = static_cast<double>(pages) * static_cast<double>(pageSize);
+    double machine = static_cast<double>(pages) * static_cast<double>(pageSize);
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        machine = std::min(machine, static_cast<double>(limit.rlim_cur));
+    }
     const auto needed = static_cast<double>(table.peakBytes());
     if (needed <= machine) {
         return {};
     }
     constexpr double kGiB = 0x1p30;
     return fail(ErrorCode::environment,
-                fmt::format("one step holds at least {:.1f} GiB of values, this machine has {:.1f} GiB of memory",
+                fmt::format("one step holds at least {:.1f} GiB of values, this process may have {:.1f} GiB of memory",
                             needed / kGiB, machine / kGiB),
-                "a machine with more memory");
+                "a machine with more memory, or a higher limit (ulimit -v)");
 }
 
 } // namespace

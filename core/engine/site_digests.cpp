@@ -51,17 +51,18 @@ SiteDigestFile::~SiteDigestFile() {
 
 Result<void> SiteDigestFile::completed(std::uint64_t step, const Site& site, std::span<float> values) {
     const auto line = fmt::format("{}\t{}\t{}\t{}\n", step, site.index, site.name, siteDigest(values).toHex());
-    if (std::fwrite(line.data(), 1, line.size(), m_file) != line.size()) {
-        return fail(base::systemError(m_path, "write", errno));
+    if (m_problem == 0 && std::fwrite(line.data(), 1, line.size(), m_file) != line.size()) {
+        m_problem = errno;
     }
-    return {};
+    return m_problem == 0 ? Result<void>{} : fail(base::systemError(m_path, "write", m_problem));
 }
 
 Result<void> SiteDigestFile::flush() {
-    if (std::fflush(m_file) != 0) {
-        return fail(base::systemError(m_path, "write", errno));
+    // A failed fflush drops what it could not write, and the next one succeeds: remember it.
+    if (m_problem == 0 && std::fflush(m_file) != 0) {
+        m_problem = errno;
     }
-    return {};
+    return m_problem == 0 ? Result<void>{} : fail(base::systemError(m_path, "write", m_problem));
 }
 
 float wrongValue(float value) {

@@ -30,6 +30,7 @@ private:
     SiteDigestFile(std::FILE* file, base::fs::path path) : m_file(file), m_path(std::move(path)) {}
     std::FILE* m_file;
     base::fs::path m_path;
+    int m_problem = 0; ///< errno of the first write that failed
 };
 
 /// Changes one element of one site in one step.

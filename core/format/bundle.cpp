@@ -60,7 +60,7 @@ public:
             return fail(ErrorCode::environment, "libarchive cannot read tar files");
         }
         if (bytes.empty() || archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) {
-            return fail(malformed("not a bundle: expected an uncompressed tar", 0));
+            return fail(notABundle());
         }
         for (;;) {
             archive_entry* entry = nullptr;
@@ -78,6 +78,11 @@ public:
     }
 
 private:
+    Error notABundle() const {
+        auto error = malformed("not a submission: neither its folder nor its bundle, which is an uncompressed tar", 0);
+        error.remedy = "name the folder or bundle that `assay train --out` wrote; an order goes to --order";
+        return error;
+    }
     Error malformed(std::string message, std::uint64_t at) const {
         return Error{ErrorCode::malformed, std::move(message), m_bundle.string(), at, {}};
     }

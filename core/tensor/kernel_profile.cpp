@@ -11,6 +11,8 @@
 
 #include <cblas.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -116,6 +118,27 @@ Result<void> readNoise(std::string_view part, std::string_view text, KernelProfi
     if (error != std::errc() || end != text.data() + text.size() || !(profile.noise >= 0.0 && profile.noise <= 1.0)) {
         return bad(part, "needs a number from 0 to 1");
     }
+    return {};
+}
+
+/// OpenBLAS takes 128 MiB of address space for each thread at its first product and, refused, asks again for ever. So
+/// where there is a limit, look before it does.
+Result<void> checkAddressSpace(int threads) {
+    constexpr std::size_t kPerThread = std::size_t{129} << 20;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return {};
+    }
+    const std::size_t needed = kPerThread * (static_cast<std::size_t>(threads) + 1);
+    void* probe = ::mmap(nullptr, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (probe == MAP_FAILED) {
+        return fail(ErrorCode::environment,
+                    fmt::format("the limit on this process's address space leaves no room for the {} MiB that OpenBLAS "
+                                "takes for {} threads",
+                                needed >> 20, threads),
+                    "raise the limit (ulimit -v), or take fewer threads (--kernel threads=1)");
+    }
+    ::munmap(probe, needed);
     return {};
 }
 
@@ -235,6 +258,7 @@ Result<KernelInfo> activate(const KernelProfile& profile) {
         const unsigned cpus = std::thread::hardware_concurrency();
         resolved.threads = std::clamp(static_cast<int>(cpus), 1, kMaxThreads);
     }
+    ASSAY_CHECK(checkAddressSpace(resolved.threads));
     openblas_set_num_threads(resolved.threads);
     if (openblas_get_num_threads() != resolved.threads) {
         if (profile.threads != 0) {
