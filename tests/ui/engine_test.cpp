@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window with the real engine and command line: demo, replay, pause, cancel, resume, crash, restart, pictures.
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include <QAction>
+#include <QDir>
+#include <QProcess>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -14,6 +19,7 @@
 #include "ui/pages/main_window.h"
 #include "ui/pages/screenshot.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/verdict_banner.h"
 
 using namespace assay;
 using namespace assay::ui;
@@ -28,6 +34,12 @@ class EngineTest : public QObject {
     [[nodiscard]] QString honest() const { return m_folder.filePath(QStringLiteral("demo/honest")); }
     [[nodiscard]] QString order() const { return m_folder.filePath(QStringLiteral("demo/order/order.json")); }
 
+    /// A submission that no audit in the store knows.
+    [[nodiscard]] QString copyOf(const QString& folder, const QString& name) const {
+        const QString to = m_folder.filePath(name);
+        std::filesystem::copy(folder.toStdString(), to.toStdString(), std::filesystem::copy_options::recursive);
+        return to;
+    }
     static void prepare(Workbench& workbench) {
         QSignalSpy kernels(&workbench, &Workbench::kernelsChanged);
         workbench.askKernels();
@@ -108,8 +120,8 @@ private Q_SLOTS:
     void withoutTheClientsOrderItIsInconclusive() {
         Workbench workbench(options());
         prepare(workbench);
-        QSettings().clear(); // an order chosen before would be remembered
-        workbench.openWith({honest(), {}, m_folder.filePath(QStringLiteral("demo/order"))});
+        QSettings().clear(); // an order chosen before would be remembered, as would one of an earlier audit of the same submission
+        workbench.openWith({copyOf(honest(), QStringLiteral("no-order")), {}, m_folder.filePath(QStringLiteral("demo/order"))});
         QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
         QVERIFY(workbench.submission()->clientOrderPath.isEmpty());
         ReplayRequest request;
@@ -156,6 +168,192 @@ private Q_SLOTS:
         QCOMPARE(workbench.totalEntries(), workbench.report()->entries);
     }
 
+    void openingSaysWhatItCheckedAndNoMore() {
+        Workbench workbench(options());
+        prepare(workbench);
+        MainWindow window(&workbench, false);
+        QSettings().clear();
+        const QString fresh = copyOf(honest(), QStringLiteral("unchecked"));
+        workbench.openWith({fresh, order(), {}});
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        QCOMPARE(workbench.check(QStringLiteral("signature")).state, CheckState::passed);
+        QCOMPARE(workbench.check(QStringLiteral("order")).state, CheckState::passed);
+        for (const char* later : {"files", "merkle", "initial_state", "data", "replay", "final_checkpoint"}) {
+            QCOMPARE(workbench.check(QString::fromLatin1(later)).state, CheckState::notChecked);
+        }
+        QCOMPARE(workbench.verdict().tone, Tone::neutral);
+        const auto& keys = workbench.submission()->trainerKeys;
+        QCOMPARE(keys.size(), 1u);
+        QVERIFY(workbench.check(QStringLiteral("signature")).detail.contains(keys[0].id.left(16)));
+        // Table, pills and header use the same words.
+        window.show();
+        window.showView(QStringLiteral("submission"));
+        int passed = 0;
+        for (const auto* widget : window.findChildren<QWidget*>()) {
+            passed += dynamic_cast<const StatusPill*>(widget) != nullptr && widget->accessibleName() == u"passed" ? 1 : 0;
+        }
+        QCOMPARE(passed, 2);
+        QVERIFY(workbench.logs().names.size() > 10); // sites have names before a replay
+        // Without the client's order nothing is known, and the next action is the one that can be done.
+        workbench.close();
+        workbench.openWith({fresh, {}, {}});
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        QCOMPARE(workbench.check(QStringLiteral("signature")).state, CheckState::notChecked);
+        QCOMPARE(workbench.check(QStringLiteral("order")).state, CheckState::notChecked);
+        QCOMPARE(workbench.verdict().nextActionId, QString::fromLatin1(action::chooseOrder));
+        QVERIFY(window.actions()->at(action::chooseOrder)->isEnabled());
+        QVERIFY(!window.actions()->at(action::startReplay)->isEnabled());
+    }
+
+    void oneButtonForOneAction() {
+        Workbench workbench(options());
+        prepare(workbench);
+        MainWindow window(&workbench, false);
+        window.show();
+        workbench.openWith({copyOf(honest(), QStringLiteral("buttons")), order(), {}});
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        for (const char* view : {"submission", "replay", "console"}) {
+            window.showView(QString::fromLatin1(view));
+            int primary = 0;
+            for (const auto* button : window.findChildren<QPushButton*>()) {
+                primary += button->isVisible() && button->property("kind").toString() == u"primary" ? 1 : 0;
+            }
+            QVERIFY2(primary == 1, view);
+        }
+    }
+
+    void wrongClicksWhileAReplayRuns() {
+        Workbench workbench(options());
+        prepare(workbench);
+        MainWindow window(&workbench, false);
+        window.show();
+        openHonest(workbench);
+        ReplayRequest request;
+        request.kernel = QStringLiteral("default,threads=1");
+        workbench.startReplay(request);
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.auditId() > 0 && workbench.steps()->replayed() >= 1, kLong);
+        workbench.pauseReplay(); // from here on nothing moves, however long the rest takes
+        QCOMPARE(workbench.runState(), RunState::paused);
+        const auto audit = workbench.auditId();
+        const auto path = workbench.submission()->path;
+        QSignalSpy problems(&workbench, &Workbench::problem);
+        workbench.startReplay(request);
+        QCOMPARE(problems.size(), 1);
+        workbench.open(m_folder.filePath(QStringLiteral("demo/tampered")));
+        workbench.openWith({m_folder.filePath(QStringLiteral("demo/tampered")), order(), {}});
+        workbench.openAudit(workbench.recent().front().id);
+        workbench.setClientOrder(order());
+        workbench.setDataFolder(m_folder.path());
+        QCOMPARE(problems.size(), 6);
+        workbench.close();
+        QVERIFY(!window.actions()->at(action::openFile)->isEnabled());
+        QVERIFY(!window.actions()->at(action::closeAudit)->isEnabled());
+        QVERIFY(!workbench.whyNoDemo().isEmpty());
+        QCOMPARE(workbench.auditId(), audit);
+        QCOMPARE(workbench.submission()->path, path);
+        QCOMPARE(window.currentPage(), MainWindow::replayPage);
+        QCOMPARE(workbench.runState(), RunState::paused);
+        workbench.resumeReplay();
+        QTRY_COMPARE_WITH_TIMEOUT(workbench.runState(), RunState::finished, kLong);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("Accepted"));
+    }
+
+    void aWindowClosedInTheMiddleGoesOnAfterARestart() {
+        std::uint64_t done = 0;
+        {
+            Workbench workbench(options());
+            prepare(workbench);
+            auto window = std::make_unique<MainWindow>(&workbench, false);
+            window->show();
+            openHonest(workbench);
+            ReplayRequest request;
+            request.kernel = workbench.defaultKernel() + QStringLiteral(",splitk");
+            workbench.startReplay(request);
+            QTRY_VERIFY_WITH_TIMEOUT(workbench.steps()->replayed() >= 2, kLong);
+            workbench.pauseReplay(); // so that it cannot end before the window does
+            QCoreApplication::processEvents();
+            done = workbench.steps()->replayed();
+            window->close();
+            window.reset();
+        }
+        Workbench workbench(options());
+        prepare(workbench);
+        QTRY_VERIFY_WITH_TIMEOUT(!workbench.recent().empty() && !workbench.storePath().isEmpty(), kLong);
+        QVERIFY(workbench.recent().front().interrupted);
+        workbench.openAudit(workbench.recent().front().id);
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        QCOMPARE(workbench.runState(), RunState::interrupted);
+        QVERIFY(workbench.steps()->replayed() >= done);
+        QVERIFY(!workbench.submission()->clientOrderPath.isEmpty()); // it is opened with the order it was made with
+        workbench.resumeReplay();
+        QTRY_COMPARE_WITH_TIMEOUT(workbench.runState(), RunState::finished, kLong);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("Accepted"));
+    }
+
+    void aRejectedAuditIsReopenedWithItsFindings() {
+        Workbench workbench(options());
+        prepare(workbench);
+        MainWindow window(&workbench, false);
+        window.show();
+        QTRY_VERIFY_WITH_TIMEOUT(!workbench.recent().empty(), kLong);
+        const auto& recent = workbench.recent();
+        const auto it = std::find_if(recent.begin(), recent.end(), [](const RecentAudit& a) { return a.headline == u"Rejected"; });
+        QVERIFY(it != recent.end());
+        workbench.openAudit(it->id);
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        QCOMPARE(workbench.runState(), RunState::finished);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("Rejected"));
+        QVERIFY(!workbench.findings().empty());
+        QCOMPARE(workbench.firstDivergence()->step.value(), 15u);
+        QCOMPARE(workbench.check(QStringLiteral("replay")).state, CheckState::failed);
+        QCOMPARE(workbench.check(QStringLiteral("signature")).state, CheckState::passed); // signed properly, and false
+        QCOMPARE(window.currentPage(), MainWindow::replayPage);
+        QVERIFY(workbench.commandFor(workbench.lastRequest()).contains(QStringLiteral("--order")));
+    }
+
+    void anotherOrderDropsTheVerdict() {
+        const QString folder = m_folder.filePath(QStringLiteral("other"));
+        QProcess assay;
+        assay.start(findProgram(QStringLiteral("assay")),
+                    {QStringLiteral("order"), QStringLiteral("new"), QStringLiteral("--program"), QStringLiteral("gpt"), QStringLiteral("--steps"),
+                     QStringLiteral("24"), QStringLiteral("--seed"), QStringLiteral("7"), QStringLiteral("--out"), folder});
+        QVERIFY(assay.waitForFinished(kLong));
+        QCOMPARE(assay.exitCode(), 0);
+        Workbench workbench(options());
+        prepare(workbench);
+        openHonest(workbench);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("Accepted"));
+        workbench.setClientOrder(folder + QStringLiteral("/order.json"));
+        QTRY_VERIFY_WITH_TIMEOUT(!workbench.submission()->differences.empty() && workbench.isSettled(), kLong);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("Not checked yet"));
+        QCOMPARE(workbench.check(QStringLiteral("order")).state, CheckState::failed);
+        QCOMPARE(workbench.steps()->replayed(), 0u);
+        QSettings().clear();
+    }
+
+    void aFolderThatGoesAwayIsSaid() {
+        const QString path = copyOf(honest(), QStringLiteral("vanishing"));
+        Workbench workbench(options());
+        prepare(workbench);
+        workbench.openWith({path, order(), {}});
+        QTRY_VERIFY_WITH_TIMEOUT(workbench.submission() && workbench.isSettled(), kLong);
+        QVERIFY(QDir(path).removeRecursively());
+        ReplayRequest request;
+        request.kernel = workbench.defaultKernel();
+        workbench.startReplay(request);
+        QTRY_COMPARE_WITH_TIMEOUT(workbench.runState(), RunState::failed, kLong);
+        QCOMPARE(workbench.verdict().headline, QStringLiteral("No verdict"));
+        QVERIFY2(workbench.verdict().reason.contains(QStringLiteral("vanishing")), qPrintable(workbench.verdict().reason));
+        QSignalSpy problems(&workbench, &Workbench::problem);
+        const auto gone = [&] { // the list is told by the store
+            return !workbench.recent().empty() && workbench.recent().front().missing;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(gone(), kLong);
+        workbench.openAudit(workbench.recent().front().id);
+        QCOMPARE(problems.size(), 1);
+        QVERIFY(problems.last()[1].toString().contains(QStringLiteral("vanishing")));
+    }
+
     void aKilledEngineLosesNothing() {
         Workbench workbench(options());
         prepare(workbench);
@@ -166,10 +364,42 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(workbench.steps()->replayed() >= 2, kLong);
         ::kill(static_cast<pid_t>(workbench.engineProcessId()), SIGKILL);
         QTRY_COMPARE_WITH_TIMEOUT(workbench.runState(), RunState::interrupted, kLong);
-        QVERIFY(workbench.verdict().reason.contains(QStringLiteral("signal")));
+        QVERIFY2(workbench.verdict().reason.contains(QStringLiteral("assay-engine was ended by signal 9")), qPrintable(workbench.verdict().reason));
+        QVERIFY(workbench.verdict().reason.contains(QStringLiteral("are kept")));
         workbench.resumeReplay();
         QTRY_COMPARE_WITH_TIMEOUT(workbench.runState(), RunState::finished, kLong);
         QCOMPARE(workbench.verdict().headline, QStringLiteral("Accepted"));
+    }
+
+    void replaysArePicturedInTheirStates_data() {
+        QTest::addColumn<QString>("state");
+        QTest::addColumn<RunState>("run");
+        QTest::newRow("paused") << QStringLiteral("paused") << RunState::paused;
+        QTest::newRow("cancelled") << QStringLiteral("cancelled") << RunState::interrupted;
+        QTest::newRow("finished") << QStringLiteral("finished") << RunState::finished;
+    }
+    void replaysArePicturedInTheirStates() {
+        QFETCH(QString, state);
+        QFETCH(RunState, run);
+        Workbench workbench(options());
+        workbench.askKernels();
+        MainWindow window(&workbench, false);
+        ScreenshotRequest request;
+        request.view = QStringLiteral("replay");
+        request.open = honest();
+        request.order = order();
+        request.replay = state;
+        request.replaySteps = 1;
+        request.kernel = QStringLiteral("default,threads=1");
+        request.size = {1366, 768};
+        request.out = m_folder.filePath(state + QStringLiteral(".png"));
+        QString problem;
+        QCOMPARE(takeScreenshot(window, request, &problem), 0);
+        QCOMPARE(workbench.runState(), run);
+        QCOMPARE(QImage(request.out).size(), request.size);
+        request.replay = QStringLiteral("sideways");
+        QCOMPARE(takeScreenshot(window, request, &problem), 2);
+        QVERIFY(problem.contains(QStringLiteral("paused")));
     }
 
     void everyViewIsPictured_data() {

@@ -255,7 +255,7 @@ private Q_SLOTS:
         QTest::newRow("short") << groupedNumber(123) << "123";
         QTest::newRow("bytes") << byteText(31'400).replace(QChar(0xA0), QLatin1Char(' ')) << "31.4 KB";
         QTest::newRow("rounding up to the next unit") << byteText(999'700).replace(QChar(0xA0), QLatin1Char(' ')) << "1.0 MB";
-        QTest::newRow("seconds") << durationText(3.25) << "3.2 s";
+        QTest::newRow("seconds") << durationText(3.24) << "3.2 s";
         QTest::newRow("minutes") << durationText(200) << "3 min 20 s";
         QTest::newRow("hours") << durationText(7'500) << "2 h 05 min";
         QTest::newRow("no time") << durationText(NAN) << "unknown";

@@ -63,6 +63,74 @@ class WidgetsTest : public QObject {
     Q_OBJECT
 
 private Q_SLOTS:
+    void aKeyIsNamedByItsId() {
+        HashLabel label;
+        const QString id = QString(u'a').repeated(16) + QString(u'b').repeated(48);
+        const QString key = QString(u'c').repeated(64);
+        label.setKey(id, key, QStringLiteral("Trainer's key"));
+        QCOMPARE(label.shownText(), id.left(16));
+        QVERIFY(label.toolTip().contains(id) && label.toolTip().contains(key));
+        QCOMPARE(label.hash(), key);
+        label.setHash(key, QStringLiteral("Root"));
+        QCOMPARE(label.shownText(), HashLabel::shortForm(key)); // no id is left over
+    }
+
+    void textsAndDigestsStandOnOneLine() {
+        FactGrid grid;
+        grid.addText(QStringLiteral("Files"), QStringLiteral("32 files"));
+        grid.addHash(QStringLiteral("Root"), QString(u'a').repeated(64));
+        grid.resize(400, 100);
+        grid.show();
+        QCoreApplication::processEvents();
+        QLabel* text = nullptr;
+        QLabel* caption = nullptr;
+        for (auto* label : grid.findChildren<QLabel*>()) {
+            text = label->text() == u"32 files" ? label : text;
+            caption = label->text() == u"Root" ? label : caption;
+        }
+        const auto* hash = grid.findChild<HashLabel*>();
+        QVERIFY(text != nullptr && caption != nullptr && hash != nullptr);
+        QCOMPARE(text->x() + text->contentsRect().left(), hash->x() + HashLabel::kInset);
+        QCOMPARE(caption->y() + caption->contentsRect().top(), hash->y() + HashLabel::kPad); // same top of a body line, so same baseline
+        QCOMPARE(caption->height(), hash->height());
+    }
+
+    void emptyStatesShowAllTheirWords() {
+        EmptyState state(QStringLiteral("divergence"), QStringLiteral("Nothing yet"), QString(u'x').repeated(3) + QStringLiteral(" words").repeated(60));
+        for (const int width : {320, 508, 900}) {
+            state.resize(width, 400);
+            state.show();
+            QCoreApplication::processEvents();
+            for (const auto* label : state.findChildren<QLabel*>()) {
+                if (label->wordWrap()) {
+                    QVERIFY2(label->height() >= label->heightForWidth(label->width()),
+                             qPrintable(QStringLiteral("%1: %2 x %3, needs %4").arg(width).arg(label->width()).arg(label->height())
+                                            .arg(label->heightForWidth(label->width()))));
+                }
+            }
+        }
+    }
+
+    void theStretchedColumnStaysReadable() {
+        TableModel model({QStringLiteral("A"), QStringLiteral("Long header"), QStringLiteral("B")});
+        const QString words = QStringLiteral("several words that need more than one line in a narrow column of a table");
+        model.setRows({{{textCell(QString(u'w').repeated(30)), textCell(words), textCell(QString(u'w').repeated(30))}, {}}});
+        DataTable table(QStringLiteral("Test"), &model);
+        table.setStretchColumn(1);
+        table.resize(300, 200); // less than the others need
+        table.show();
+        QCoreApplication::processEvents();
+        QVERIFY(table.columnWidth(1) >= 200);
+        const int plain = table.rowHeight(0);
+        table.setWrapping(true);
+        QVERIFY(table.rowHeight(0) > plain);
+        const QFontMetrics metrics(table.font());
+        QVERIFY(table.rowHeight(0) >= metrics.boundingRect(QRect(0, 0, table.columnWidth(1) - 22, 1000), Qt::TextWordWrap, words).height());
+        table.resize(2000, 200);
+        QCoreApplication::processEvents();
+        QCOMPARE(table.rowHeight(0), plain); // room enough: one line again
+    }
+
     void initTestCase() { Theme::instance().apply(ThemeChoice::light); }
 
     void stripPaintsOneBadStepOfManyThousand() {
@@ -89,7 +157,7 @@ private Q_SLOTS:
         QCOMPARE(spy.last()[0].toULongLong(), 11u);
         QVERIFY(strip.accessibleDescription().contains(QStringLiteral("Step 11: matched")));
         strip.grab();
-        QTest::mouseClick(&strip, Qt::LeftButton, {}, QPoint(26 * 6 + 5, 15));
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, QPoint(40 * 6 + 5, 15));
         QCOMPARE(strip.cursorStep(), 7u);
     }
 

@@ -194,6 +194,7 @@ QWidget* MainWindow::makeHeader() {
     m_path->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_rootLabel = makeLabel(tr("Root"), "caption", m_header);
     m_root = new HashLabel(m_header);
+    m_root->setHash({}, tr("Root"));
     row->addWidget(m_title);
     row->addWidget(m_path, 1);
     row->addWidget(m_rootLabel);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widgets/basics.h"
 
+#include <algorithm>
+
 #include <QAction>
 #include <QButtonGroup>
 #include <QDragEnterEvent>
@@ -179,16 +181,9 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
     m_title = makeLabel(title, "title", this);
     m_text = makeLabel(text, "secondary", this, true);
     m_text->setAlignment(Qt::AlignHCenter);
-    m_text->setMaximumWidth(520);
-    m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Minimum);
     layout->addWidget(m_icon, 0, Qt::AlignHCenter);
     layout->addWidget(m_title, 0, Qt::AlignHCenter);
-    // Not by alignment: an aligned item gets its size hint, which cuts wrapped lines; so it fills a row between two stretches.
-    auto* row = new QHBoxLayout;
-    row->addStretch(1);
-    row->addWidget(m_text, 1000);
-    row->addStretch(1);
-    layout->addLayout(row);
+    layout->addWidget(m_text); // not aligned: an aligned item gets its size hint, which cuts wrapped lines
     layout->addStretch(1);
     connect(&Theme::instance(), &Theme::changed, this, [this] { restyle(); });
     restyle();
@@ -196,6 +191,14 @@ EmptyState::EmptyState(const QString& iconName, const QString& title, const QStr
 
 void EmptyState::restyle() {
     m_icon->setPixmap(iconPixmap(m_iconName, Theme::instance().colour(Colour::secondary), 40, devicePixelRatioF()));
+}
+
+void EmptyState::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    constexpr int kWidest = 520; // longer lines are hard to read
+    const int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    const int side = std::max(0, (room - kWidest) / 2);
+    m_text->setContentsMargins(side, 0, side, 0);
 }
 
 void EmptyState::setTexts(const QString& title, const QString& text) {

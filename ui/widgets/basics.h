@@ -79,6 +79,9 @@ public:
     void setTexts(const QString& title, const QString& text);
     void addAction(QAction* action, const char* kind);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void restyle();
     QString m_iconName;

@@ -86,6 +86,11 @@ void DataTable::setWrapping(bool on) {
 }
 
 void DataTable::fitColumns() {
+    m_fitted = isVisible();
+    if (!m_fitted) { // measured when it is shown: a stream of results would measure it thirty times a second
+        updateGeometry();
+        return;
+    }
     constexpr int kWidest = 420;
     constexpr int kLeast = 220; // of the stretched column where its content is longer
     auto* header = horizontalHeader();
@@ -104,6 +109,9 @@ void DataTable::fitColumns() {
 
 void DataTable::stretch() {
     auto* header = horizontalHeader();
+    if (!m_fitted) {
+        return;
+    }
     if (m_stretch >= 0 && m_stretch < header->count()) {
         int others = 0;
         for (int c = 0; c < header->count(); ++c) {
@@ -112,10 +120,14 @@ void DataTable::stretch() {
         header->resizeSection(m_stretch, std::max(viewport()->width() - others, m_least));
     }
     if (wordWrap()) {
-        const int usual = verticalHeader()->defaultSectionSize();
-        const int line = QFontMetrics(Theme::instance().bodyFont()).height();
-        for (int row = 0; row < this->model()->rowCount(); ++row) { // whole lines more than the usual row, without the wider padding
-            setRowHeight(row, usual + std::max(0, (sizeHintForRow(row) - usual) / line) * line);
+        // Not by the delegate's size hint: it does not know the padding of the style sheet and counts too few lines.
+        constexpr int kPadding = 24;
+        const QFontMetrics metrics(Theme::instance().bodyFont());
+        const QRect room(0, 0, std::max(header->sectionSize(std::max(m_stretch, 0)) - kPadding, 40), 10'000);
+        for (int row = 0; row < model()->rowCount(); ++row) {
+            const QString text = model()->index(row, std::max(m_stretch, 0)).data().toString();
+            const int height = metrics.boundingRect(room, Qt::TextWordWrap, text).height();
+            setRowHeight(row, verticalHeader()->defaultSectionSize() + std::max(0, height - metrics.height()));
         }
         updateGeometry();
     }
@@ -124,6 +136,13 @@ void DataTable::stretch() {
 void DataTable::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
     stretch();
+}
+
+void DataTable::showEvent(QShowEvent* event) {
+    QTableView::showEvent(event);
+    if (!m_fitted) {
+        fitColumns();
+    }
 }
 
 int DataTable::fittedHeight() const {

@@ -33,6 +33,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
     void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -42,6 +43,7 @@ private:
     [[nodiscard]] int fittedHeight() const;
     QString m_empty;
     int m_stretch = -1;
+    bool m_fitted = false; ///< the columns fit the content
     int m_least = 0; ///< what the stretched column needs; with less room the table scrolls
     int m_fitRows = 0;
 };

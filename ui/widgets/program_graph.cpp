@@ -72,6 +72,7 @@ ProgramGraph::ProgramGraph(QWidget* parent) : QGraphicsView(parent) {
     setAlignment(Qt::AlignHCenter | Qt::AlignTop);
     setTransformationAnchor(QGraphicsView::AnchorUnderMouse);
     setAccessibleName(tr("Operator graph"));
+    viewport()->setFocusPolicy(Qt::NoFocus); // the view itself takes the keys
     connect(&Theme::instance(), &Theme::changed, this, &ProgramGraph::rebuild);
 }
 
