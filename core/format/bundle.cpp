@@ -158,10 +158,12 @@ private:
     /// From the end marker on there may be nothing but the zero blocks of a tar.
     Result<void> checkEnd(ByteView bytes, std::uint64_t at) const {
         const auto rest = bytes.subspan(std::min<std::size_t>(at, bytes.size()));
-        const auto other = std::find_if(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; });
-        if (other != rest.end()) {
+        // No further than an end may reach: a sparse file has any number of zeros for nothing.
+        const auto end = rest.first(std::min<std::size_t>(rest.size(), kMostEnd));
+        const auto other = std::find_if(end.begin(), end.end(), [](std::uint8_t byte) { return byte != 0; });
+        if (other != end.end()) {
             return fail(
-                malformed("data after the end of the archive", at + static_cast<std::uint64_t>(other - rest.begin())));
+                malformed("data after the end of the archive", at + static_cast<std::uint64_t>(other - end.begin())));
         }
         if (rest.size() < kLeastEnd || rest.size() > kMostEnd) {
             return fail(malformed(fmt::format("{} zero bytes at the end, expected {} to {} (cut off, or padded)",
