@@ -87,7 +87,7 @@ Error systemError(const fs::path& path, std::string_view action, int errorNumber
     switch (errorNumber) {
     case ENOSPC:
     case EDQUOT:
-        error.remedy = "free some disk space, then run the same command again with --resume";
+        error.remedy = "free some disk space, then run the same command again";
         break;
     case EACCES:
     case EPERM:

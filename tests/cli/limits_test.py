@@ -69,6 +69,18 @@ class Limits(support.CliTest):
         result = self.expect(4, "verify", "run", "--order", "job", "--site-digests", "/dev/full", says="No space left")
         self.assertEqual(result.out, "")
 
+    def test_full_disk(self):
+        """Only training can be resumed, so only training says so. A limit on the size of files stands for the disk."""
+        small = self.limited(resource.RLIMIT_FSIZE, 50000)  # between init.safetensors and a checkpoint
+        result = self.assay("train", "job", "--out", "full", "--kernel", "threads=1", preexec_fn=small)
+        self.assertEqual(result.code, 4, result)
+        self.assertIn("assay train job --out full --kernel threads=1 --resume", result.err)
+        self.must("train", "job", "--out", "full", "--kernel", "threads=1", "--resume")
+        self.must("verify", "full", "--order", "job")
+        result = self.assay("order", "new", "--out", "none", preexec_fn=small)
+        self.assertEqual(result.code, 4, result)
+        self.assertNotIn("--resume", result.err)
+
     def test_numbers_out_of_range_say_the_range(self):
         self.expect(2, "order", "new", "--lr", "1e39", "--out", "x", says="too large or too small")
         self.expect(2, "order", "new", "--lr", "1e-60", "--out", "x", says="too large or too small")

@@ -13,6 +13,7 @@
 #include "app/cli/verbs/order_text.h"
 #include "app/cli/verbs/verbs.h"
 #include "core/crypto/ed25519.h"
+#include "core/format/submission.h"
 
 namespace assay::cli {
 
@@ -85,7 +86,14 @@ Result<int> runTrain(Session& session, const TrainOptions& options) {
                                  return {};
                              }));
     if (end.exitCode != 0 || !end.result) {
-        return fail(explainEnd(end, session.commandWith("--resume")));
+        const auto again = session.commandWith("--resume");
+        auto error = explainEnd(end, again);
+        std::error_code code;
+        if (error.code == ErrorCode::environment && fs::exists(out / format::kJournalName, code) &&
+            error.remedy.find(again) == std::string::npos) {
+            error.remedy += fmt::format("{}what was trained is kept: {}", error.remedy.empty() ? "" : "; ", again);
+        }
+        return fail(std::move(error));
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (session.json) {
