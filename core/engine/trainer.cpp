@@ -2,6 +2,7 @@
 #include "core/engine/trainer.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -93,6 +94,27 @@ Result<TrainingState> checkpointState(const format::SubmissionWriter& writer, st
 std::string differenceText(const format::LeafData& committed, const format::LeafData& computed) {
     const auto parts = format::differingParts(committed, computed);
     return parts.empty() ? "nothing" : parts.front();
+}
+
+/// First and last loss of the whole training, however many times it was interrupted, and the checkpoints that it owes.
+Result<void> summarise(const format::SubmissionWriter& writer, TrainResult& result) {
+    const std::uint64_t last = result.steps - (result.diverged ? 1 : 0);
+    if (last > 0) {
+        ASSAY_TRY(first, writer.step(1));
+        ASSAY_TRY(final, writer.step(last));
+        result.firstLoss = std::bit_cast<float>(first.leaf.lossBits);
+        result.lastLoss = std::bit_cast<float>(final.leaf.lossBits);
+    }
+    for (std::uint64_t step = 1; step <= last; ++step) {
+        const auto path = writer.folder() / format::checkpointName(step);
+        std::error_code code;
+        if (format::checkpointDue(writer.order(), step) && !base::fs::exists(path, code)) {
+            return fail(base::Error{ErrorCode::environment,
+                                    "the checkpoint of this step, which was written, is missing", path.string(),
+                                    std::nullopt, "the folder was changed: put it back, or train anew"});
+        }
+    }
+    return {};
 }
 
 } // namespace
@@ -208,6 +230,7 @@ Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events
             ASSAY_TRY(record, writer.step(steps));
             result.divergedSite = record.leaf.divergedSite;
         }
+        ASSAY_CHECK(summarise(writer, result));
         const auto folder = writer.folder();
         ASSAY_CHECK(writer.finish(request.keyPem, request.engineVersion));
         ASSAY_TRY(submission, format::Submission::open(folder));
@@ -228,7 +251,6 @@ Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events
         return fail(std::move(restored).error());
     }
     auto& state = *restored;
-    bool first = true;
     for (std::uint64_t step = writer.leaves(); step <= session.order().loop.steps && !writer.diverged(); ++step) {
         if (control.shouldStop()) {
             ASSAY_CHECK(writer.sync());
@@ -245,11 +267,6 @@ Result<TrainResult> train(const TrainRequest& request, const TrainEvents& events
         ASSAY_TRY(report, commitStep(writer, state, outcome));
         report.seconds = watch.seconds();
         result.entries += outcome.entries;
-        if (!outcome.leaf.diverged) {
-            result.firstLoss = first ? outcome.loss() : result.firstLoss;
-            result.lastLoss = outcome.loss();
-            first = false;
-        }
         if (events.step) {
             events.step(report);
         }

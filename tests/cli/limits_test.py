@@ -2,6 +2,7 @@
 """What the machine may lack: memory, file numbers, standard streams, disk, time. An error with a remedy, never a hang."""
 import os
 import resource
+import shutil
 import signal
 import subprocess
 
@@ -80,6 +81,28 @@ class Limits(support.CliTest):
         result = self.assay("order", "new", "--out", "none", preexec_fn=small)
         self.assertEqual(result.code, 4, result)
         self.assertNotIn("--resume", result.err)
+
+    def test_resumed_training_sums_up_the_whole(self):
+        whole = self.must("train", "job", "--out", "whole", "--kernel", "threads=1", "--json").json
+
+        def unfinished(name):
+            """As a kill in the last moment leaves it: all steps are there, nothing is signed."""
+            shutil.copytree(self.path("whole"), self.path(name))
+            for file in ("manifest.json", "attestation.dsse.json", "commitment.json"):
+                self.path(name, file).unlink()
+            self.write(f"{name}/training.journal", "assay-journal/1\nprofile 1 default,threads=1\n")
+        unfinished("again")
+        again = self.must("train", "job", "--out", "again", "--kernel", "threads=1", "--resume", "--json").json
+        self.assertGreater(again["first_loss"], again["last_loss"] / 2)
+        for key in ("first_loss", "last_loss", "root", "steps"):
+            self.assertEqual(again[key], whole[key], key)
+        # What was owed and is gone is not silently left out.
+        for name in ("checkpoints/000002.safetensors", "checkpoints/000004.safetensors"):
+            folder = "lost-" + name[12:18]
+            unfinished(folder)
+            self.path(folder, name).unlink()
+            self.expect(4, "train", "job", "--out", folder, "--kernel", "threads=1", "--resume", says=(name, "missing"))
+            self.assertFalse(self.path(folder, "manifest.json").exists())
 
     def test_numbers_out_of_range_say_the_range(self):
         self.expect(2, "order", "new", "--lr", "1e39", "--out", "x", says="too large or too small")
