@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -82,6 +84,20 @@ void checkNote(Outcome& outcome, const format::Submission& submission, const std
     }
 }
 
+/// The key id that a good signature of `signer` carries if it is another key's. The id is not signed and decides
+/// nothing, but reports show it before anything is verified, so it must not lie. No id at all is fine.
+std::optional<std::string> misnamedKey(const crypto::Envelope& envelope, const crypto::PublicKey& signer) {
+    for (const auto& signature : envelope.signatures) {
+        crypto::Envelope alone = envelope;
+        alone.signatures = {signature};
+        if (!signature.keyId.empty() && signature.keyId != signer.keyId() &&
+            crypto::verifyEnvelope(alone, signer) == crypto::SignatureCheck::valid) {
+            return signature.keyId;
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 base::Result<CheckOutcome> checkSignature(const format::Submission& submission, const AuditorInputs& inputs) {
@@ -113,6 +129,12 @@ base::Result<CheckOutcome> checkSignature(const format::Submission& submission, 
         outcome.fail(Part::signature, {},
                      "no signature verifies with the trainer's key: something was changed after signing, or somebody "
                      "else signed");
+        return outcome.finish({});
+    }
+    if (const auto named = misnamedKey(envelope, *signer)) {
+        outcome.fail(Part::signature, {},
+                     fmt::format("the signature is that of key {}, but says that it is one of key {}",
+                                 signer->keyId().substr(0, 16), named->substr(0, 16)));
         return outcome.finish({});
     }
     if (inputs.clientOrder && !inputs.clientOrder->trainerKeys.empty() &&

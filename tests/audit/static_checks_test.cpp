@@ -232,6 +232,26 @@ TEST_F(StaticChecksTest, everyBitOfTheSignatureCounts) {
     }
 }
 
+TEST_F(StaticChecksTest, aSignatureMustNotNameAnotherKey) {
+    const auto path = folder() / format::kAttestationName;
+    const auto envelope = *crypto::parseEnvelope(*base::readTextFile(path, 1 << 20));
+    const auto stateWith = [&](const std::string& keyId) {
+        auto copy = envelope;
+        copy.signatures.at(0).keyId = keyId;
+        EXPECT_TRUE(base::writeFileAtomic(path, crypto::serialiseEnvelope(copy)).has_value());
+        return checkSignature(open(), inputs())->result.state;
+    };
+    const auto own = envelope.signatures.at(0).keyId;
+    for (std::size_t at = 0; at < own.size(); at += 7) {
+        auto other = own;
+        other[at] = other[at] == '0' ? '1' : '0';
+        EXPECT_EQ(stateWith(other), CheckState::failed) << at;
+    }
+    EXPECT_EQ(stateWith(keyFromSeed(2).publicKey()->keyId()), CheckState::failed);
+    EXPECT_EQ(stateWith(""), CheckState::passed); // as other tools write it
+    EXPECT_EQ(stateWith(own), CheckState::passed);
+}
+
 // Order
 
 TEST_F(StaticChecksTest, differencesToTheClientsOrderAreListed) {
