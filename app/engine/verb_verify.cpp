@@ -39,7 +39,7 @@ struct VerifyOptions {
     std::string siteDigests;
     std::optional<std::uint64_t> sample;
     std::uint64_t verifiedThrough = 0;
-    std::string verifiedLeaves; ///< digest over the hashes of leaves 0 to verifiedThrough; empty: not compared
+    std::string verifiedLeaves; ///< digest over the hashes of leaves 0 to verifiedThrough, as audit::verifiedSteps makes it
     std::uint64_t verifiedEntries = 0, verifiedCorrections = 0, verifiedLogBytes = 0, verifiedFreedom = 0;
     bool ignoreLog = false;
 };
@@ -159,11 +159,12 @@ private:
         return {};
     }
 
-    /// What was verified before counts only if the submission still has the leaves for which it was.
+    /// What was verified before counts only if the submission still has the leaves for which it was. Whoever does not
+    /// say which leaves those were has verified nothing.
     void forgetOtherLeaves() {
         auto& through = m_options.verifiedThrough;
         through = std::min(through, m_submission->steps());
-        if (through == 0 || m_options.verifiedLeaves.empty()) {
+        if (through == 0) {
             return;
         }
         const auto hashes = m_submission->leafHashes().first((through + 1) * sizeof(base::Digest));

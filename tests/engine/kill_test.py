@@ -61,7 +61,8 @@ class Kill(engine_support.EngineTest):
             _, engine = self.killed(self.verify_request("run"), self.random.uniform(0.2, 0.95) * whole)
             steps = [event for event in engine.all("step") if event["status"] == "matched"]
             sums = {name: sum(event[name] for event in steps) for name in ("entries", "corrections", "log_bytes", "freedom")}
-            request = self.verify_request("run", verified_through=max((event["step"] for event in steps), default=0),
+            through = max((event["step"] for event in steps), default=0)
+            request = self.verify_request("run", verified_through=through, verified_leaves=self.verified_leaves("run", through),
                                           **{f"verified_{name}": value for name, value in sums.items()})
             verdict = self.run_engine(0, request).last("verdict")
             for field in ("verdict", "root_computed", "steps_checked", "entries", "corrections", "log_bytes", "freedom"):

@@ -163,7 +163,15 @@ class Control(engine_support.EngineTest):
         self.assertEqual(engine.finish(), 130)
         self.assertIsNone(engine.last("verdict"))
         verified = max(event["step"] for event in engine.all("step"))
-        engine = self.run_engine(0, self.verify_request("whole", verified_through=verified))
+        for leaves in (None, "", "00" * 32, self.verified_leaves("whole", verified - 1)):  # of no use: replayed from the start
+            request = self.verify_request("whole", verified_through=verified)
+            if leaves is not None:
+                request["verified_leaves"] = leaves
+            engine = self.run_engine(0, request)
+            self.assertEqual(engine.all("step")[0]["step"], 1)
+            self.assertEqual(engine.last("verdict")["steps_checked"], 60)
+        engine = self.run_engine(0, self.verify_request("whole", verified_through=verified,
+                                                        verified_leaves=self.verified_leaves("whole", verified)))
         self.assertEqual(engine.last("verdict")["steps_checked"], 60)
         self.assertGreater(engine.all("step")[0]["step"], 10)
 

@@ -48,7 +48,7 @@ QString verifyCommand(const ReplayInputs& inputs) {
         arguments << QStringLiteral("--ignore-log");
     }
     option("--store", inputs.storePath);
-    if (inputs.resumeAfter > 0) {
+    if (inputs.verified.through > 0) {
         arguments << QStringLiteral("--resume");
     }
     return commandLine(QStringLiteral("assay"), arguments);
@@ -139,15 +139,16 @@ QByteArray verifyRequest(const ReplayInputs& inputs) {
     if (inputs.request.ignoreLog) {
         json.insert(QStringLiteral("ignore_log"), true);
     }
-    if (inputs.resumeAfter > 0) {
+    if (const auto& verified = inputs.verified; verified.through > 0) {
         const auto count = [&](const char* name, std::uint64_t value) {
             json.insert(QString::fromLatin1(name), static_cast<qint64>(value));
         };
-        count("verified_through", inputs.resumeAfter);
-        count("verified_entries", inputs.verifiedEntries);
-        count("verified_corrections", inputs.verifiedCorrections);
-        count("verified_log_bytes", inputs.verifiedLogBytes);
-        count("verified_freedom", inputs.verifiedFreedom);
+        count("verified_through", verified.through);
+        count("verified_entries", verified.entries);
+        count("verified_corrections", verified.corrections);
+        count("verified_log_bytes", verified.logBytes);
+        count("verified_freedom", verified.freedom);
+        option("verified_leaves", QString::fromStdString(verified.leaves));
     }
     return QJsonDocument(json).toJson(QJsonDocument::Compact);
 }

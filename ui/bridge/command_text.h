@@ -9,6 +9,7 @@
 #include <QStringList>
 
 #include "core/audit/verdict.h"
+#include "core/audit/verified_steps.h"
 #include "ui/models/audit_types.h"
 
 namespace assay::ui {
@@ -21,11 +22,7 @@ struct ReplayInputs {
     QString storePath;
     QString nonce;       ///< hex, for samples
     std::vector<audit::StepRange> drawn; ///< what that nonce draws; does not change the command
-    std::uint64_t resumeAfter = 0; ///< steps up to this one are already verified; these are their counts:
-    std::uint64_t verifiedEntries = 0;
-    std::uint64_t verifiedCorrections = 0;
-    std::uint64_t verifiedLogBytes = 0;
-    std::uint64_t verifiedFreedom = 0;
+    audit::VerifiedSteps verified; ///< what an interrupted replay need not do again
     ReplayRequest request;
 };
 

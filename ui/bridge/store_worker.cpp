@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 
+#include "core/format/submission.h"
 #include "ui/bridge/command_text.h"
 #include "ui/models/number_text.h"
 #include "ui/models/verdict_words.h"
@@ -118,6 +119,21 @@ void StoreWorker::begin(const RecordRequest& request) {
     m_recorder = std::make_unique<audit::AuditRecorder>(std::move(*recorder));
     Q_EMIT recordingBegan(m_recorder->id());
     loadRecent();
+}
+
+void StoreWorker::findVerified(store::AuditId id, std::uint64_t through, const QString& path) {
+    audit::VerifiedSteps verified;
+    if (isOpen()) {
+        const auto submission = format::Submission::open(path.toStdString());
+        auto found = submission ? audit::verifiedSteps(*m_store, id, through, *submission)
+                                : base::Result<audit::VerifiedSteps>(base::fail(submission.error()));
+        if (found) {
+            verified = *found;
+        } else {
+            fail(tr("What was verified before cannot be found"), found.error());
+        }
+    }
+    Q_EMIT verifiedFound(id, verified);
 }
 
 void StoreWorker::acceptLines(const QByteArray& lines) {
@@ -342,6 +358,7 @@ StoreHost::StoreHost(QObject* parent) : QObject(parent), m_worker(new StoreWorke
     qRegisterMetaType<std::vector<RecentAudit>>();
     qRegisterMetaType<std::vector<CorrectionsModel::Row>>();
     qRegisterMetaType<std::vector<LogLine>>();
+    qRegisterMetaType<audit::VerifiedSteps>();
     m_worker->moveToThread(&m_thread);
     connect(&m_thread, &QThread::finished, m_worker, &QObject::deleteLater);
     m_thread.setObjectName(QStringLiteral("store"));

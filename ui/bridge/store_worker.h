@@ -10,6 +10,7 @@
 #include <QThread>
 
 #include "core/audit/audit_recorder.h"
+#include "core/audit/verified_steps.h"
 #include "core/store/audit_store.h"
 #include "ui/bridge/event_batch.h"
 
@@ -28,6 +29,8 @@ class StoreWorker : public QObject {
 public:
     void open(const QString& path);
     void begin(const RecordRequest& request);
+    /// What of an interrupted audit still counts for the submission at `path`; nothing where that cannot be told.
+    void findVerified(store::AuditId id, std::uint64_t through, const QString& path);
     void acceptLines(const QByteArray& lines);
     void setPaused(bool paused);
     void end(const QString& why);
@@ -44,6 +47,7 @@ Q_SIGNALS:
     void opened(const QString& path);
     void recordingBegan(std::int64_t id);
     void recordingEnded(std::int64_t id);
+    void verifiedFound(std::int64_t id, const assay::audit::VerifiedSteps& verified);
     void batch(const assay::ui::EventBatchPtr& events);
     void recentLoaded(const std::vector<assay::ui::RecentAudit>& audits);
     void auditLoaded(const assay::ui::AuditSnapshotPtr& snapshot);
@@ -83,5 +87,6 @@ void addToBatch(const audit::EngineEvent& event, EventBatch& batch);
 } // namespace assay::ui
 
 Q_DECLARE_METATYPE(std::vector<assay::ui::RecentAudit>)
+Q_DECLARE_METATYPE(assay::audit::VerifiedSteps)
 Q_DECLARE_METATYPE(std::vector<assay::ui::CorrectionsModel::Row>)
 Q_DECLARE_METATYPE(std::vector<assay::ui::LogLine>)

@@ -99,6 +99,7 @@ void Workbench::connectStore() {
         m_recent = audits;
         Q_EMIT recentChanged();
     });
+    connect(worker, &StoreWorker::verifiedFound, this, &Workbench::resumeAfter);
     connect(worker, &StoreWorker::recordingBegan, this, [this](std::int64_t id) { m_auditId = id; });
     connect(worker, &StoreWorker::batch, this, [this](const EventBatchPtr& events) { applyBatch(*events); });
     connect(worker, &StoreWorker::recordingEnded, this, [this](std::int64_t) {

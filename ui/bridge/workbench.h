@@ -138,6 +138,8 @@ private:
     void resetAudit();
     void setRun(RunState state);
     void launch(bool resumed);
+    /// The store has said what of the interrupted audit still counts.
+    void resumeAfter(std::int64_t id, const audit::VerifiedSteps& verified);
     void engineEnded(int code, bool crashed, const QString& why);
     void addLog(std::vector<LogLine> lines);
     void addCommand(const QString& what, const QString& command);

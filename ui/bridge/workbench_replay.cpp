@@ -185,7 +185,7 @@ QString Workbench::whyNoReplay() const {
 QString Workbench::commandFor(const ReplayRequest& request) const {
     ReplayInputs inputs = m_inputs;
     inputs.request = request;
-    inputs.resumeAfter = 0;
+    inputs.verified = {};
     inputs.storePath = m_storePath;
     if (m_submission) {
         inputs.submission = m_submission->path;
@@ -234,18 +234,8 @@ void Workbench::launch(bool resumed) {
     RecordRequest record;
     if (resumed) {
         record.resume = m_auditId;
-        m_inputs.resumeAfter = m_lastVerified;
-        m_inputs.verifiedEntries = m_inputs.verifiedCorrections = m_inputs.verifiedLogBytes = m_inputs.verifiedFreedom = 0;
-        for (const auto& cell : m_steps.cells()) {
-            if (cell.step <= m_lastVerified && cell.state == StepState::matched) {
-                m_inputs.verifiedEntries += cell.entries;
-                m_inputs.verifiedCorrections += cell.corrections;
-                m_inputs.verifiedLogBytes += cell.logBytes;
-                m_inputs.verifiedFreedom += cell.freedom;
-            }
-        }
     } else {
-        m_inputs.resumeAfter = 0;
+        m_inputs.verified = {};
     }
     m_auditOrder = m_submission->clientOrderDigest;
     const std::string orderDigest = (m_auditOrder.isEmpty() ? m_submission->orderDigest : m_auditOrder).toStdString();
@@ -282,8 +272,24 @@ void Workbench::resumeReplay() {
         setRun(RunState::running);
     } else if (m_situation.run == RunState::interrupted && m_auditId > 0 && whyNoReplay().isEmpty()) {
         m_situation.problem.clear();
-        launch(true);
+        setRun(RunState::starting);
+        m_store.post([id = m_auditId, through = m_lastVerified, path = m_submission->path](StoreWorker& worker) {
+            worker.findVerified(id, through, path);
+        });
     }
+}
+
+void Workbench::resumeAfter(std::int64_t id, const audit::VerifiedSteps& verified) {
+    if (id != m_auditId || m_situation.run != RunState::starting || m_engine.isRunning() || !m_submission) {
+        return; // something else was opened or started meanwhile
+    }
+    if (verified.through < m_lastVerified) {
+        const QString text = tr("The submission has other steps than when the replay was interrupted: going on after step %1.").arg(verified.through);
+        addLog({{QDateTime::currentDateTime(), Tone::doubt, tr("workbench"), text}});
+        Q_EMIT notice(text);
+    }
+    m_inputs.verified = verified;
+    launch(true);
 }
 
 void Workbench::cancelReplay() {

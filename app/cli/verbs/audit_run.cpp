@@ -10,7 +10,7 @@
 #include "app/cli/verbs/order_text.h"
 #include "core/audit/audit_recorder.h"
 #include "core/audit/plan.h"
-#include "core/crypto/sha256.h"
+#include "core/audit/verified_steps.h"
 #include "core/format/submission.h"
 #include "core/store/audit_store.h"
 
@@ -24,57 +24,15 @@ namespace fs = base::fs;
 
 namespace {
 
-/// What was verified before an interruption.
-struct Verified {
-    std::uint64_t through = 0;
-    std::string leaves; ///< digest over the leaf hashes 0 to `through`, for the engine to find the same ones
-    std::uint64_t entries = 0, corrections = 0, logBytes = 0, freedom = 0;
-};
-
-/// The root alone does not tell the submission that was replayed: one whose leaves never gave its root could be
-/// exchanged for one whose leaves do. So each verified step's own leaf must be the one that the submission has now.
-Result<Verified> verifiedSteps(const store::AuditStore& store, store::AuditId id, std::uint64_t through,
-                               const format::Submission& submission) {
-    constexpr std::size_t kPage = 4096;
-    Verified verified;
-    verified.through = std::min(through, submission.steps());
-    const auto finish = [&] {
-        const auto hashes = (verified.through + 1) * sizeof(base::Digest);
-        verified.leaves = crypto::sha256(submission.leafHashes().first(hashes)).toHex();
-        return verified.through == 0 ? Verified{} : verified;
-    };
-    std::optional<std::uint64_t> after;
-    for (;;) {
-        ASSAY_TRY(rows, store.steps(id, after, kPage));
-        for (const auto& row : rows) {
-            after = row.step;
-            if (row.step > verified.through || row.status != "matched") {
-                continue;
-            }
-            if (row.digest != submission.leafHash(row.step).toHex()) {
-                verified.through = row.step - 1;
-            } else {
-                verified.entries += row.entries;
-                verified.corrections += row.corrections;
-                verified.logBytes += row.logBytes;
-                verified.freedom += row.freedom;
-            }
-        }
-        if (rows.size() < kPage || (after && *after >= verified.through)) {
-            return finish();
-        }
-    }
-}
-
 /// The audit's place in the store. Trouble with the store costs the record, never the verdict.
 class Record {
 public:
     explicit Record(Session& session) : m_session(session) {}
 
     /// Opens the store and begins, or finds the audit to go on with.
-    Result<Verified> begin(const AuditRequest& request) {
+    Result<audit::VerifiedSteps> begin(const AuditRequest& request) {
         if (!request.keep) {
-            return Verified{};
+            return audit::VerifiedSteps{};
         }
         fs::path path = request.store;
         if (path.empty()) {
@@ -96,7 +54,7 @@ public:
             if (found) {
                 ASSAY_TRY(recorder, audit::AuditRecorder::resume(*m_store, found->id));
                 m_recorder.emplace(std::move(recorder));
-                ASSAY_TRY(verified, verifiedSteps(*m_store, found->id, found->lastVerified, submission));
+                ASSAY_TRY(verified, audit::verifiedSteps(*m_store, found->id, found->lastVerified, submission));
                 if (verified.through < found->lastVerified) {
                     m_session.console.warn(
                         fmt::format("the submission has other steps than when audit {} was interrupted", found->id));
@@ -109,7 +67,7 @@ public:
         }
         ASSAY_TRY(recorder, audit::AuditRecorder::begin(*m_store, audit));
         m_recorder.emplace(std::move(recorder));
-        return Verified{};
+        return audit::VerifiedSteps{};
     }
 
     void accept(const audit::EngineEvent& event) {
@@ -131,12 +89,12 @@ public:
     [[nodiscard]] bool kept() const { return m_recorder.has_value(); }
 
 private:
-    Result<Verified> giveUp(const Error& error, const AuditRequest& request) {
+    Result<audit::VerifiedSteps> giveUp(const Error& error, const AuditRequest& request) {
         if (!request.store.empty() || request.resume) {
             return fail(error);
         }
         m_session.console.warn(fmt::format("this audit will not be kept: {}", error.toString()));
-        return Verified{};
+        return audit::VerifiedSteps{};
     }
 
     void lose(const Error& error) {
