@@ -182,12 +182,15 @@ int main(int argc, char** argv) {
             QApplication::quit();
             return;
         }
+        if (options.shot.open.isEmpty() && options.shot.demo) {
+            // The demo trains under one kernel and replays under another, so it waits for what this machine can run.
+            QObject::connect(&workbench, &Workbench::kernelsChanged, &window, [&] { workbench.tryDemo(*options.shot.demo); },
+                             static_cast<Qt::ConnectionType>(Qt::AutoConnection | Qt::SingleShotConnection));
+        }
         workbench.askKernels();
         if (!options.shot.open.isEmpty()) {
             workbench.openWith({options.shot.open, options.shot.order, options.shot.data});
-        } else if (!options.demo.isEmpty()) {
-            workbench.tryDemo(options.demo == u"honest" ? DemoKind::honest : DemoKind::tampered);
-        } else {
+        } else if (!options.shot.demo) {
             window.restoreSession();
         }
     });

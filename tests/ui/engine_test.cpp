@@ -112,8 +112,9 @@ private Q_SLOTS:
         QCOMPARE(workbench.verdict().tone, Tone::bad);
         const auto divergence = workbench.firstDivergence();
         QVERIFY(divergence);
-        QCOMPARE(divergence->step.value(), 15u);
-        QCOMPARE(workbench.steps()->firstMismatch(), 15u);
+        QCOMPARE(divergence->step.value(), 16u);
+        QCOMPARE(workbench.steps()->firstMismatch(), 16u);
+        QVERIFY(divergence->element && divergence->claimedBits && divergence->computedBits); // down to the bits: the step has a checkpoint
         QCOMPARE(workbench.verdict().nextActionId, QString::fromLatin1(action::showDivergence));
     }
 
@@ -304,7 +305,7 @@ private Q_SLOTS:
         QCOMPARE(workbench.runState(), RunState::finished);
         QCOMPARE(workbench.verdict().headline, QStringLiteral("Rejected"));
         QVERIFY(!workbench.findings().empty());
-        QCOMPARE(workbench.firstDivergence()->step.value(), 15u);
+        QCOMPARE(workbench.firstDivergence()->step.value(), 16u);
         QCOMPARE(workbench.check(QStringLiteral("replay")).state, CheckState::failed);
         QCOMPARE(workbench.check(QStringLiteral("signature")).state, CheckState::passed); // signed properly, and false
         QCOMPARE(window.currentPage(), MainWindow::replayPage);
@@ -417,7 +418,7 @@ private Q_SLOTS:
         request.view = view;
         request.open = m_folder.filePath(QStringLiteral("demo/tampered"));
         request.order = order();
-        request.step = 15;
+        request.step = 16;
         request.size = {1366, 768};
         request.out = m_folder.filePath(view + QStringLiteral(".png"));
         QString problem;

@@ -66,7 +66,7 @@ void DemoRunner::start(DemoKind kind, const QString& folder, const QString& kern
     const QStringList progressLines{QStringLiteral("--progress"), QStringLiteral("jsonl")};
     m_tasks.push_back({tr("Writing the order: a small GPT on the licence texts of this machine"),
                        words("order new --program gpt --steps 24 --batch 8 --layers 2 --width 128 --context 64 --optimizer adamw --lr 0.003 "
-                             "--schedule cosine --warmup 4 --clip 1 --dropout 0.1 --checkpoint-every 4 --seed 2024 --out")
+                             "--schedule cosine --warmup 4 --clip 1 --dropout 0.1 --checkpoint-every 4 --seed 2026 --out")
                            << orderFolder,
                        order});
     m_tasks.push_back({tr("Training as ordered, in the role of the trainer"),
@@ -74,8 +74,9 @@ void DemoRunner::start(DemoKind kind, const QString& folder, const QString& kern
                                    QStringLiteral("--resume")} + progressLines,
                        honest + finished});
     if (kind == DemoKind::tampered) {
-        m_tasks.push_back({tr("Cheating: the weights are changed at step 15, and all that follows is trained, committed and signed anew"),
-                           words("tamper") + QStringList{honest} + words("--kind weights --step 15 --kernel") +
+        // At a checkpoint, so that the evidence goes down to the element and its bits.
+        m_tasks.push_back({tr("Cheating: the weights are changed at step 16, and all that follows is trained, committed and signed anew"),
+                           words("tamper") + QStringList{honest} + words("--kind weights --step 16 --kernel") +
                                QStringList{kernel, QStringLiteral("--key"), orderFolder + QStringLiteral("/trainer.pem"),
                                            QStringLiteral("--data"), orderFolder, QStringLiteral("--out"), tampered} +
                                progressLines,

@@ -225,7 +225,11 @@ void ReplayPage::refreshFindings() {
         words = tr("If a step differs from the claim, this panel names it: step, part, tensor, site and element as far as the evidence "
                    "goes, and both values as decimal, hex and bits.");
     }
-    m_divergence->setFinding(m_workbench->firstDivergence(), title, words);
+    auto divergence = m_workbench->firstDivergence();
+    if (divergence) {
+        divergence->text.clear(); // the headline above says it in one sentence
+    }
+    m_divergence->setFinding(divergence, title, words);
 }
 
 void ReplayPage::refreshCorrections() {

@@ -51,8 +51,9 @@ StartPage::StartPage(Workbench* workbench, Actions* actions, QWidget* parent)
     left->addWidget(makeLabel(tr("Open what the trainer delivered. Assay runs the training again on this machine, compares it bit by bit "
                                  "with the claim, and shows the first place where they differ."),
                               "secondary", this, true));
-    left->addWidget(makeOpening(), 1);
+    left->addWidget(makeOpening(), 1000); // as much as it may take; what is left over stays empty below
     left->addWidget(makeDemo());
+    left->addStretch(1);
     page->addLayout(left, 5);
     page->addWidget(makeRecent(), 4);
     connect(workbench, &Workbench::recentChanged, this, &StartPage::refresh);
@@ -63,6 +64,7 @@ StartPage::StartPage(Workbench* workbench, Actions* actions, QWidget* parent)
 
 QWidget* StartPage::makeOpening() {
     auto* drop = new DropFrame(this);
+    drop->setMaximumHeight(340); // on large screens the demo stays near
     auto* layout = new QVBoxLayout(drop);
     layout->setContentsMargins(space::xl, space::xl, space::xl, space::xl);
     layout->setSpacing(space::s);
@@ -92,6 +94,7 @@ QWidget* StartPage::makeOpening() {
 
 QWidget* StartPage::makeDemo() {
     auto* box = new QWidget(this);
+    box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); // its cards are as high as their words
     auto* layout = new QVBoxLayout(box);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::s);

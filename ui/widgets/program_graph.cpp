@@ -103,7 +103,7 @@ void ProgramGraph::rebuild() {
             const QRectF area = band.adjusted(-96, -10, 14, 10);
             QPainterPath path;
             path.addRoundedRect(area, 8, 8);
-            canvas->addPath(path, Qt::NoPen, theme.colour(Colour::window))->setZValue(-2);
+            canvas->addPath(path, Qt::NoPen, theme.colour(Colour::raised))->setZValue(-2);
             auto* label = canvas->addText(m_nodes[i].group, theme.captionFont());
             label->setDefaultTextColor(theme.colour(Colour::secondary));
             label->setPos(area.left() + 6, area.top() + 4);

@@ -93,7 +93,7 @@ void SampleGallery::paintEvent(QPaintEvent* /*event*/) {
         y += captionHeight() + 2;
         const QRect box(0, y, width() - 1, textLines(sample, width()) * lineHeight() + 6);
         painter.setPen(theme.colour(Colour::border));
-        painter.setBrush(theme.colour(Colour::window));
+        painter.setBrush(theme.colour(Colour::raised));
         painter.drawRoundedRect(box, 4, 4);
         painter.setFont(theme.monoFont());
         painter.setPen(theme.colour(Colour::text));

@@ -61,6 +61,7 @@ void VerdictBanner::restyle() {
     m_reason->setVisible(!m_verdict.reason.isEmpty());
     m_next->setText(m_verdict.nextLabel);
     m_next->setVisible(!m_verdict.nextLabel.isEmpty());
+    m_next->setAccessibleName(m_verdict.nextLabel.isEmpty() ? tr("Next action") : m_verdict.nextLabel);
     for (auto* label : {m_headline, m_scope, m_reason}) {
         QPalette palette = label->palette();
         palette.setColor(QPalette::WindowText, tone.onSoft);
