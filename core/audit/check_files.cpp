@@ -5,6 +5,7 @@
 
 #include "core/audit/detail/outcome.h"
 #include "core/audit/static_checks.h"
+#include "core/base/words.h"
 
 namespace assay::audit {
 
@@ -53,7 +54,9 @@ base::Result<CheckOutcome> checkFiles(const format::Submission& submission, cons
         where.step = part.step;
         outcome.fail(part.part, where, fmt::format("{}: {}", difference.name, difference.text));
     }
-    return outcome.finish(fmt::format("{} files have the digests of the manifest", submission.manifest().files.size()));
+    return outcome.finish(
+        base::counted(submission.manifest().files.size(), "file has its digest", "files have the digests") +
+        " of the manifest");
 }
 
 CheckOutcome checkOrder(const format::Submission& submission, const AuditorInputs& inputs) {
@@ -95,7 +98,8 @@ base::Result<DataOutcome> checkData(const format::Submission& submission, const 
         return DataOutcome{outcome.finish({}), std::nullopt};
     }
     const auto detail =
-        fmt::format("{} files and {} samples are those of the order", opened->spec().files.size(), opened->size());
+        fmt::format("{} and {} are those of the order", base::counted(opened->spec().files.size(), "file", "files"),
+                    base::counted(opened->size(), "sample", "samples"));
     return DataOutcome{outcome.finish(detail), std::move(*opened)};
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/audit/detail/outcome.h"
 #include "core/audit/static_checks.h"
+#include "core/base/words.h"
 #include "core/crypto/sha256.h"
 #include "core/format/state_tree.h"
 
@@ -148,7 +149,8 @@ base::Result<CheckOutcome> checkFinalCheckpoint(const format::Submission& submis
     }
     return outcome.finish(checkpoints.empty()
                               ? std::string("the run broke down before its first checkpoint")
-                              : fmt::format("{} checkpoint files hold the committed states", checkpoints.size()));
+                              : base::counted(checkpoints.size(), "checkpoint file holds", "checkpoint files hold") +
+                                    " the committed " + (checkpoints.size() == 1 ? "state" : "states"));
 }
 
 } // namespace assay::audit

@@ -155,8 +155,7 @@ std::string rejection(const Candidate& candidate) {
     if (where.claimed && where.computed) {
         text += fmt::format(": the trainer claims {}, the audit computes {}", shortened(*where.claimed),
                             shortened(*where.computed));
-    }
-    if (!candidate.text.empty()) {
+    } else if (!candidate.text.empty()) { // with both values the finding's own words would only repeat them
         text += fmt::format(" ({})", candidate.text);
     }
     return text + ".";

@@ -20,9 +20,10 @@ struct VerifiedSteps {
     std::uint64_t freedom = 0;
 };
 
-/// The steps up to `through` of an interrupted audit that still count for `submission`. The root alone does not tell the
-/// submission that was replayed: one whose leaves never gave its root could be exchanged for one whose leaves do. So
-/// each verified step's own leaf must be the one that the submission has now; the first that is not ends what counts.
+/// The steps up to `through` of an interrupted audit that still count for `submission`. The root alone does not tell
+/// the submission that was replayed: one whose leaves never gave its root could be exchanged for one whose leaves do.
+/// So each verified step's own leaf must be the one that the submission has now; the first that is not ends what
+/// counts.
 [[nodiscard]] base::Result<VerifiedSteps> verifiedSteps(const store::AuditStore& store, store::AuditId id,
                                                         std::uint64_t through, const format::Submission& submission);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/words.h"
+
 namespace assay::models {
 
 using base::ErrorCode;
@@ -41,7 +43,8 @@ public:
         m_program.batch.push_back(std::move(spec));
     }
 
-    std::string parameter(std::string name, std::vector<std::int64_t> shape, std::string init, std::string role = "parameter") {
+    std::string parameter(std::string name, std::vector<std::int64_t> shape, std::string init,
+                          std::string role = "parameter") {
         TensorSpec spec;
         spec.name = name;
         spec.dtype = "f32";
@@ -64,25 +67,28 @@ public:
         return name;
     }
 
-    std::string linear(const std::string& name, const std::string& x, std::uint64_t in, std::uint64_t out, double deviation,
-                       bool bias = true) {
-        std::vector<std::string> inputs{x, parameter(name + ".weight", {signedOf(out), signedOf(in)}, normal(deviation))};
+    std::string linear(const std::string& name, const std::string& x, std::uint64_t in, std::uint64_t out,
+                       double deviation, bool bias = true) {
+        std::vector<std::string> inputs{x,
+                                        parameter(name + ".weight", {signedOf(out), signedOf(in)}, normal(deviation))};
         if (bias) {
             inputs.push_back(parameter(name + ".bias", {signedOf(out)}, "zeros"));
         }
         return apply(name, "linear", std::move(inputs));
     }
 
-    std::string convolution(const std::string& name, const std::string& x, std::uint64_t in, std::uint64_t out, std::int64_t size,
-                            std::int64_t stride) {
+    std::string convolution(const std::string& name, const std::string& x, std::uint64_t in, std::uint64_t out,
+                            std::int64_t size, std::int64_t stride) {
         const double fanIn = static_cast<double>(in) * static_cast<double>(size * size);
-        const auto weight = parameter(name + ".weight", {signedOf(out), signedOf(in), size, size}, normal(std::sqrt(2.0 / fanIn)));
+        const auto weight =
+            parameter(name + ".weight", {signedOf(out), signedOf(in), size, size}, normal(std::sqrt(2.0 / fanIn)));
         return apply(name, "conv2d", {x, weight}, {{"stride", stride}, {"padding", size / 2}});
     }
 
     std::string batchNorm(const std::string& name, const std::string& x, std::uint64_t channels) {
         const std::vector<std::int64_t> shape{signedOf(channels)};
-        std::vector<std::string> inputs{x, parameter(name + ".weight", shape, "ones"), parameter(name + ".bias", shape, "zeros"),
+        std::vector<std::string> inputs{x, parameter(name + ".weight", shape, "ones"),
+                                        parameter(name + ".bias", shape, "zeros"),
                                         parameter(name + ".running_mean", shape, "zeros", "buffer"),
                                         parameter(name + ".running_var", shape, "ones", "buffer")};
         return apply(name, "batch_norm", std::move(inputs), {{"eps", 1e-5f}, {"momentum", 0.1f}});
@@ -91,7 +97,8 @@ public:
     std::string layerNorm(const std::string& name, const std::string& x, std::uint64_t channels) {
         const std::vector<std::int64_t> shape{signedOf(channels)};
         return apply(name, "layer_norm",
-                     {x, parameter(name + ".weight", shape, "ones"), parameter(name + ".bias", shape, "zeros")}, {{"eps", 1e-5f}});
+                     {x, parameter(name + ".weight", shape, "ones"), parameter(name + ".bias", shape, "zeros")},
+                     {{"eps", 1e-5f}});
     }
 
     std::string dropout(const std::string& name, const std::string& x, float p) {
@@ -139,7 +146,7 @@ Result<Program> buildMlp(const ModelRequest& request) {
     ASSAY_CHECK(checkRange("the width", width, kLargestWidth));
     ASSAY_CHECK(checkRange("the number of layers", layers, kLargestLayers));
     Program program;
-    program.title = fmt::format("MLP, {} hidden layers of {}", layers, width);
+    program.title = fmt::format("MLP, {} of {}", base::counted(layers, "hidden layer", "hidden layers"), width);
     Builder build(program);
     build.batch("image", "f32", {0, request.image[0], request.image[1], request.image[2]});
     build.batch("label", "i64", {0});
@@ -173,7 +180,8 @@ Result<Program> buildCnn(const ModelRequest& request) {
         return fail(ErrorCode::usage, "the cnn has no dropout", "leave --dropout out, or use --program mlp or gpt");
     }
     Program program;
-    program.title = fmt::format("CNN, {} channels, {} residual blocks", width, blocks);
+    program.title = fmt::format("CNN, {}, {}", base::counted(width, "channel", "channels"),
+                                base::counted(blocks, "residual block", "residual blocks"));
     Builder build(program);
     build.batch("image", "f32", {0, request.image[0], request.image[1], request.image[2]});
     build.batch("label", "i64", {0});
@@ -228,12 +236,15 @@ Result<Program> buildGpt(const ModelRequest& request) {
     const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(layers));
 
     Program program;
-    program.title = fmt::format("GPT, {} layers, width {}, {} heads, context {}", layers, width, heads, context);
+    program.title = fmt::format("GPT, {}, width {}, {}, context {}", base::counted(layers, "layer", "layers"), width,
+                                base::counted(heads, "head", "heads"), context);
     Builder build(program);
     build.batch("tokens", "i64", {0, signedOf(context)});
     build.batch("targets", "i64", {0, signedOf(context)});
-    const auto table = build.parameter("token_embedding.weight", {signedOf(request.vocabulary), signedOf(width)}, normal(deviation));
-    const auto positions = build.parameter("position_embedding.weight", {signedOf(context), signedOf(width)}, normal(deviation));
+    const auto table =
+        build.parameter("token_embedding.weight", {signedOf(request.vocabulary), signedOf(width)}, normal(deviation));
+    const auto positions =
+        build.parameter("position_embedding.weight", {signedOf(context), signedOf(width)}, normal(deviation));
     std::string x = build.apply("token_embedding", "embedding", {"tokens", table});
     x = build.apply("position_embedding", "add", {x, positions});
     x = build.dropout("embedding_dropout", x, request.dropout);
@@ -241,7 +252,8 @@ Result<Program> buildGpt(const ModelRequest& request) {
         const auto block = fmt::format("blocks.{}", layer);
         std::string h = build.layerNorm(block + ".ln1", x, width);
         h = build.linear(block + ".attn.qkv", h, width, 3 * width, deviation);
-        // [B, T, 3C] -> [B, T, 3, heads, C/heads] -> [3, B, heads, T, C/heads]: three equal parts along the first dimension.
+        // [B, T, 3C] -> [B, T, 3, heads, C/heads] -> [3, B, heads, T, C/heads]: three equal parts along the first
+        // dimension.
         h = build.reshape(block + ".attn.parts", h, {0, signedOf(context), 3, signedOf(heads), signedOf(perHead)});
         h = build.permute(block + ".attn.heads", h, {2, 0, 3, 1, 4});
         Operator split;
@@ -253,7 +265,8 @@ Result<Program> buildGpt(const ModelRequest& request) {
         program.operators.push_back(split);
         const std::vector<std::int64_t> headShape{0, signedOf(heads), signedOf(context), signedOf(perHead)};
         const auto squeeze = [&](const char* part) {
-            return build.reshape(block + ".attn." + part, block + ".attn." + part + "0", {-1, headShape[1], headShape[2], headShape[3]});
+            return build.reshape(block + ".attn." + part, block + ".attn." + part + "0",
+                                 {-1, headShape[1], headShape[2], headShape[3]});
         };
         const auto q = squeeze("q");
         const auto k = squeeze("k");
@@ -286,7 +299,8 @@ Result<Program> buildGpt(const ModelRequest& request) {
 
 Result<Program> buildProgram(const ModelRequest& request) {
     if (!(request.dropout >= 0.0f && request.dropout < 1.0f)) {
-        return fail(ErrorCode::usage, fmt::format("dropout is {}, expected at least 0 and less than 1", request.dropout));
+        return fail(ErrorCode::usage,
+                    fmt::format("dropout is {}, expected at least 0 and less than 1", request.dropout));
     }
     if (request.kind == "mlp") {
         return buildMlp(request);

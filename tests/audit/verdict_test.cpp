@@ -315,6 +315,19 @@ TEST(Verdict, rejectionSentenceNamesValuesAndPlace) {
         "trainer claims aaaaaaaaaaaa..., the audit computes bbbbbbbbbbbb....");
 }
 
+TEST(Verdict, rejectionSentenceSaysNothingTwice) {
+    auto input = perfect();
+    input.replay.state = CheckState::failed;
+    input.replay.detail = "step 7: the loss is another one";
+    input.replay.divergence = at(7, Part::loss);
+    const auto without = combineVerdict(input).reason; // no values: the finding's own words say more
+    input.replay.divergence->setClaimed(2.25F);
+    input.replay.divergence->setComputed(0.1F);
+    const auto with = combineVerdict(input).reason;
+    EXPECT_NE(without.find("(step 7: the loss is another one)"), std::string::npos) << without;
+    EXPECT_EQ(with.find("another one"), std::string::npos) << with;
+}
+
 TEST(Verdict, rangeIsAcceptedWithItsScope) {
     auto input = perfect();
     input.replay.scope = Scope::range;

@@ -19,7 +19,7 @@ ModelRequest request(std::string kind) {
 
 TEST(BuiltIn, EveryProgramIsValidAndSurvivesItsFile) {
     for (const char* kind : {"mlp", "cnn", "gpt"}) {
-        for (const std::uint64_t layers : {1, 3}) {
+        for (const std::uint64_t layers : {std::uint64_t{1}, std::uint64_t{3}}) {
             for (const float dropout : {0.0f, 0.25f}) {
                 auto wanted = request(kind);
                 wanted.layers = layers;
