@@ -44,6 +44,9 @@ class Verify(EngineTest):
         self.assertTrue(text.startswith("ACCEPTED\n"), text)
         for part in ("signature", "final checkpoint", "4 of 4", "freedom", "kernels"):
             self.assertIn(part, text)
+        for part in (["--steps", "1:3"], ["--steps", "4:4"], ["--sample", "1", "--nonce", "00ff17"]):
+            text = self.must("verify", "run", "--order", "job", *part).out
+            self.assertTrue(text.startswith("ACCEPTED IN PART\n"), text)
 
     def test_other_arithmetic(self):
         for kernel in ("reversed", "splitk", "threads=2", "noise=0.9"):

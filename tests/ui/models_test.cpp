@@ -320,6 +320,14 @@ private Q_SLOTS:
         report.detectionProbability = 0.3;
         QVERIFY(scopeText(report).contains(QStringLiteral("30 %")));
         QVERIFY(scopeText(report).contains(QStringLiteral("12 of 40")));
+        report.verdict = audit::Verdict::accepted;
+        VerdictSituation situation;
+        situation.hasSubmission = situation.clientOrderKnown = true;
+        situation.run = RunState::finished;
+        situation.report = report;
+        QCOMPARE(verdictText(situation).headline, QStringLiteral("Accepted in part"));
+        situation.report->stepsChecked = 40;
+        QCOMPARE(verdictText(situation).headline, QStringLiteral("Accepted"));
     }
 
     void graphFollowsTheProgram() {

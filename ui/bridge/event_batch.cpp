@@ -98,8 +98,8 @@ struct Adder {
     }
     void operator()(const audit::VerdictEvent& event) const {
         batch.report = event.report;
-        log(batch, verdictTextOf(event.report.verdict).tone,
-            verdictTextOf(event.report.verdict).headline + QStringLiteral(": ") + text(event.report.reason));
+        const auto words = verdictTextOf(event.report.verdict, event.report.stepsChecked < event.report.stepsTotal);
+        log(batch, words.tone, words.headline + QStringLiteral(": ") + text(event.report.reason));
     }
     void operator()(const audit::DoneEvent& event) const { batch.done = text(event.resultJson); }
     void operator()(const audit::ErrorEvent& event) const {

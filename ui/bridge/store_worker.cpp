@@ -48,7 +48,7 @@ RecentAudit toRecent(const store::AuditRow& row) {
         out.dataFolder = inputs->dataFolder;
     }
     const auto verdict = audit::verdictFromName(row.verdict).value_or(audit::Verdict::notChecked);
-    const auto words = verdictTextOf(out.interrupted ? audit::Verdict::notChecked : verdict);
+    const auto words = verdictTextOf(out.interrupted ? audit::Verdict::notChecked : verdict, row.stepsMatched < row.stepsTotal);
     out.tone = words.tone;
     out.headline = out.interrupted ? StoreWorker::tr("Interrupted") : words.headline;
     out.detail = StoreWorker::tr("%1 of %2 steps match, %3")

@@ -83,12 +83,12 @@ VerdictText withoutReport(const VerdictSituation& s) {
 
 } // namespace
 
-VerdictText verdictTextOf(audit::Verdict verdict) {
+VerdictText verdictTextOf(audit::Verdict verdict, bool part) {
     VerdictText out;
     switch (verdict) {
     case audit::Verdict::accepted:
         out.tone = Tone::good;
-        out.headline = tr("Accepted");
+        out.headline = part ? tr("Accepted in part") : tr("Accepted");
         break;
     case audit::Verdict::rejected:
         out.tone = Tone::bad;
@@ -142,7 +142,7 @@ VerdictText verdictText(const VerdictSituation& s) {
     if (!s.report || busy || s.report->verdict == audit::Verdict::notChecked) {
         return withoutReport(s);
     }
-    VerdictText out = verdictTextOf(s.report->verdict);
+    VerdictText out = verdictTextOf(s.report->verdict, s.report->stepsChecked < s.report->stepsTotal);
     out.scope = scopeText(*s.report);
     QStringList sentences;
     for (const auto& warning : s.report->warnings) {

@@ -26,7 +26,8 @@ struct VerdictSituation {
 /// The headline for a situation. Green is only ever said for a report whose verdict is accepted.
 [[nodiscard]] VerdictText verdictText(const VerdictSituation& situation);
 /// The headline of a stored verdict name alone ("accepted"), for lists.
-[[nodiscard]] VerdictText verdictTextOf(audit::Verdict verdict);
+/// `part`: fewer steps than the submission has were replayed, which an acceptance must say in its first words.
+[[nodiscard]] VerdictText verdictTextOf(audit::Verdict verdict, bool part);
 /// "all 40 steps", "steps 3 to 8 of 40", "3 sampled segments: 12 of 40 steps, detection probability 41 %".
 [[nodiscard]] QString scopeText(const audit::VerifyReport& report);
 

@@ -10,10 +10,11 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kFindingsShown = 8;
 
-std::string headline(const Console& console, audit::Verdict verdict) {
-    switch (verdict) {
-    case audit::Verdict::accepted:
-        return console.toned(Tone::good, "ACCEPTED");
+std::string headline(const Console& console, const audit::VerifyReport& report) {
+    switch (report.verdict) {
+    case audit::Verdict::accepted: // the first words must not promise more than was replayed
+        return console.toned(Tone::good,
+                             report.stepsChecked < report.stepsTotal ? "ACCEPTED IN PART" : "ACCEPTED");
     case audit::Verdict::rejected:
         return console.toned(Tone::bad, "REJECTED");
     case audit::Verdict::inconclusive:
@@ -117,7 +118,7 @@ std::string divergenceText(const audit::FirstDivergence& where) {
 }
 
 std::string verdictText(const Console& console, const audit::VerifyReport& report) {
-    std::string text = headline(console, report.verdict) + "\n" + wrapText(printable(report.reason), kColumns, "");
+    std::string text = headline(console, report) + "\n" + wrapText(printable(report.reason), kColumns, "");
     for (const auto& warning : report.warnings) {
         text += wrapText("warning: " + printable(warning), kColumns, "");
     }
